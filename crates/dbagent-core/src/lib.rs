@@ -1,0 +1,1 @@
+//! The thin core of dbagent.
