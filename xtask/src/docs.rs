@@ -1,0 +1,138 @@
+//! `cargo xtask docs`: documents, or parts of them, that the program itself writes.
+
+use std::fs;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::cargo;
+use crate::report::{Outcome, count};
+use crate::workspace::Workspace;
+
+/// Write the generated documents anew; with --check only say whether they are up to date.
+///
+/// What is generated is a table in xtask/src/docs.rs: a file, the place in it, and the words of the
+/// `dbagent` program that print the text.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Change nothing; fail when a document is not what the program prints now
+    #[arg(long)]
+    check: bool,
+}
+
+/// One generated text.
+struct Generated {
+    /// The document, from the root.
+    file: &'static str,
+    /// The part of it, when it is not all of it: what stands between
+    /// `<!-- generated: NAME -->` and `<!-- end: NAME -->`.
+    marker: Option<&'static str>,
+    /// What `dbagent` is asked.
+    words: &'static [&'static str],
+}
+
+const GENERATED: &[Generated] = &[Generated { file: "docs/cli.md", marker: None, words: &["help-markdown"] }];
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcome> {
+    let programs = cargo::build(workspace.root(), &programs(workspace)?)?;
+    let Some(dbagent) = programs.iter().find(|program| program.name == "dbagent" && !program.is_example)
+    else {
+        bail!("the workspace built no program called `dbagent`; is crates/dbagent-cli a member?");
+    };
+    let mut problems = Vec::new();
+    for generated in GENERATED {
+        let mut command = std::process::Command::new(&dbagent.path);
+        let text = cargo::output(command.current_dir(workspace.root()).args(generated.words))?;
+        let path = workspace.root().join(generated.file);
+        let old = if path.is_file() {
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", generated.file))?
+        } else {
+            String::new()
+        };
+        let new = generated.apply(&old, &text)?;
+        if old == new {
+            continue;
+        }
+        if arguments.check {
+            let line = first_difference(&old, &new);
+            problems.push(format!(
+                "{}:{line} is out of date; run `cargo xtask docs` and commit the result",
+                generated.file
+            ));
+        } else {
+            fs::write(&path, new).with_context(|| format!("cannot write {}", generated.file))?;
+            println!("docs: wrote {}", generated.file);
+        }
+    }
+    Ok(Outcome::of_problems("docs", &count(GENERATED.len(), "generated text"), problems))
+}
+
+/// Whether all is up to date, as a step of CI.
+pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
+    run(workspace, &Arguments { check: true })
+}
+
+/// The arguments that build every program and example with the features that the tests use too.
+///
+/// The examples are why: they make cargo take the dev-dependencies' features into account, as it does
+/// for the tests, so that one set of builds serves both.
+pub(crate) fn programs(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut arguments = vec!["--bins".to_owned(), "--examples".to_owned()];
+    arguments.extend(workspace.selection(&[])?);
+    Ok(arguments)
+}
+
+impl Generated {
+    /// The document with the text in its place.
+    fn apply(&self, document: &str, text: &str) -> Result<String> {
+        let Some(name) = self.marker else { return Ok(format!("{}\n", text.trim_end())) };
+        let (open, close) = (format!("<!-- generated: {name} -->"), format!("<!-- end: {name} -->"));
+        let parts = document
+            .split_once(open.as_str())
+            .and_then(|(before, rest)| rest.split_once(close.as_str()).map(|(_, after)| (before, after)));
+        let Some((before, after)) = parts else {
+            bail!(
+                "{} needs the lines `{open}` and `{close}`, in this order, around the generated text",
+                self.file
+            );
+        };
+        Ok(format!("{before}{open}\n{}\n{close}{after}", text.trim()))
+    }
+}
+
+/// The number of the first line that differs.
+fn first_difference(old: &str, new: &str) -> usize {
+    old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_document_is_replaced() {
+        let whole = Generated { file: "a.md", marker: None, words: &[] };
+        assert_eq!(whole.apply("old", "# new\n\n").unwrap(), "# new\n");
+    }
+
+    #[test]
+    fn a_part_is_replaced_between_its_markers_and_applying_twice_changes_nothing() {
+        let part = Generated { file: "a.md", marker: Some("t"), words: &[] };
+        let once = part.apply("a\n<!-- generated: t -->\nold\n<!-- end: t -->\nz\n", "new\n").unwrap();
+        assert_eq!(once, "a\n<!-- generated: t -->\nnew\n<!-- end: t -->\nz\n");
+        assert_eq!(part.apply(&once, "new\n").unwrap(), once);
+    }
+
+    #[test]
+    fn missing_markers_are_an_error_that_says_what_to_add() {
+        let part = Generated { file: "a.md", marker: Some("t"), words: &[] };
+        let error = part.apply("<!-- end: t --><!-- generated: t -->", "new").unwrap_err().to_string();
+        assert!(error.contains("a.md needs the lines `<!-- generated: t -->`"), "{error}");
+    }
+
+    #[test]
+    fn the_first_line_that_differs_is_named() {
+        assert_eq!(first_difference("a\nb\n", "a\nc\n"), 2);
+        assert_eq!(first_difference("", "a\n"), 1);
+        assert_eq!(first_difference("a\n", "a\nb\n"), 2);
+    }
+}

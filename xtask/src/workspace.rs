@@ -1,0 +1,141 @@
+//! What the workspace is made of, as cargo tells it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package};
+
+use crate::report;
+
+/// The workspace that this xtask was built in.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    root: PathBuf,
+    target: PathBuf,
+    members: Vec<Package>,
+}
+
+impl Workspace {
+    /// Reads the manifests of the members, without resolving their dependencies.
+    pub(crate) fn load() -> Result<Self> {
+        let root = root()?;
+        let metadata =
+            MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec().context(
+                "`cargo metadata` could not read the workspace; mend the manifest it names and try again",
+            )?;
+        let mut members: Vec<Package> = metadata.workspace_packages().into_iter().cloned().collect();
+        members.sort_by(|left, right| left.name.as_str().cmp(right.name.as_str()));
+        Ok(Self { root, target: metadata.target_directory.into_std_path_buf(), members })
+    }
+
+    /// The folder of the root manifest.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder that cargo builds into.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// The members, by name.
+    pub(crate) fn members(&self) -> &[Package] {
+        &self.members
+    }
+
+    /// The member of this name.
+    pub(crate) fn member(&self, name: &str) -> Option<&Package> {
+        self.members.iter().find(|member| member.name.as_str() == name)
+    }
+
+    /// The member that a person means by a package name or by a dialect's id.
+    pub(crate) fn find(&self, word: &str) -> Result<&Package> {
+        let long = format!("dbagent-{word}");
+        if let Some(member) = self.member(word).or_else(|| self.member(&long)) {
+            return Ok(member);
+        }
+        let names: Vec<&str> = self.members.iter().map(|member| member.name.as_str()).collect();
+        let short = names.iter().filter_map(|name| name.strip_prefix("dbagent-"));
+        let hint = report::nearest(word, names.iter().copied().chain(short))
+            .map(|name| format!("did you mean `{name}`? "))
+            .unwrap_or_default();
+        bail!("no package or dialect `{word}` here; {hint}There are: {}", names.join(", "))
+    }
+
+    /// Every feature of the given members that can be on at once, as `package/feature`.
+    ///
+    /// One list serves tests, lints and docs, so that they share what cargo has built. It leaves out
+    /// what [`is_selectable`] leaves out, which is why it is not `--all-features`.
+    pub(crate) fn features_of<'a>(members: impl IntoIterator<Item = &'a Package>) -> Vec<String> {
+        let mut list = Vec::new();
+        for member in members {
+            let chosen = member.features.keys().filter(|feature| is_selectable(feature));
+            list.extend(chosen.map(|feature| format!("{}/{feature}", member.name)));
+        }
+        list
+    }
+
+    /// The arguments that select the named packages or dialects, all of them when there is no name,
+    /// with [`Self::features_of`] them.
+    pub(crate) fn selection(&self, names: &[String]) -> Result<Vec<String>> {
+        let (mut arguments, features) = if names.is_empty() {
+            (vec!["--workspace".to_owned()], Self::features_of(&self.members))
+        } else {
+            let members = names.iter().map(|name| self.find(name)).collect::<Result<Vec<_>>>()?;
+            let packages =
+                members.iter().flat_map(|member| ["--package".to_owned(), member.name.to_string()]);
+            (packages.collect(), Self::features_of(members))
+        };
+        if !features.is_empty() {
+            arguments.extend(["--features".to_owned(), features.join(",")]);
+        }
+        Ok(arguments)
+    }
+
+    /// The whole resolved graph, for every platform, with [`Self::features_of`] all members.
+    pub(crate) fn resolve(&self) -> Result<Metadata> {
+        MetadataCommand::new()
+            .manifest_path(self.root.join("Cargo.toml"))
+            .features(CargoOpt::SomeFeatures(Self::features_of(&self.members)))
+            .exec()
+            .context("`cargo metadata` could not resolve the dependencies; without a network, fetch them first: `cargo fetch`")
+    }
+}
+
+/// Whether a feature can be on together with all others.
+///
+/// `default` is on anyway, `testing` opens doors that only a crate's own tests may use, and
+/// `*-bundled` and `*-download` are ways to obtain a library, not things to check.
+pub(crate) fn is_selectable(feature: &str) -> bool {
+    !(feature == "default"
+        || feature == "testing"
+        || feature.ends_with("-bundled")
+        || feature.ends_with("-download"))
+}
+
+/// The root of the checkout, also when one binary is used from two of them.
+pub(crate) fn root() -> Result<PathBuf> {
+    let here =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    let root = here.parent().ok_or_else(|| anyhow!("{} has no parent folder", here.display()))?;
+    if !root.join("Cargo.toml").is_file() {
+        bail!("{} holds no Cargo.toml; run this as `cargo xtask` inside the checkout", root.display());
+    }
+    Ok(root.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_to_obtain_a_library_and_test_doors_are_left_out() {
+        for left_out in ["default", "testing", "duckdb-bundled", "duckdb-download"] {
+            assert!(!is_selectable(left_out), "{left_out}");
+        }
+        for kept in ["sqlite", "duckdb", "full"] {
+            assert!(is_selectable(kept), "{kept}");
+        }
+    }
+}
