@@ -71,7 +71,11 @@ impl Json {
     pub fn parse(text: &str, limits: JsonLimits) -> Result<Json, JsonError> {
         let mut reader = Reader { text, at: 0, depth: 0, limits, path: Vec::new() };
         if text.len() > limits.bytes {
-            return Err(reader.error(format!("the document has {} bytes, at most {} are read", text.len(), limits.bytes)));
+            return Err(reader.error(format!(
+                "the document has {} bytes, at most {} are read",
+                text.len(),
+                limits.bytes
+            )));
         }
         reader.space();
         let value = reader.value()?;
@@ -418,8 +422,10 @@ impl Reader<'_> {
     }
 
     fn hex4(&mut self) -> Result<u32, JsonError> {
-        let digits = self.text.as_bytes().get(self.at..self.at + 4).filter(|d| d.iter().all(u8::is_ascii_hexdigit));
-        let code = digits.and_then(|d| std::str::from_utf8(d).ok()).and_then(|d| u32::from_str_radix(d, 16).ok());
+        let digits =
+            self.text.as_bytes().get(self.at..self.at + 4).filter(|d| d.iter().all(u8::is_ascii_hexdigit));
+        let code =
+            digits.and_then(|d| std::str::from_utf8(d).ok()).and_then(|d| u32::from_str_radix(d, 16).ok());
         match code {
             Some(code) => {
                 self.at += 4;
@@ -490,8 +496,26 @@ mod tests {
     #[test]
     fn broken_texts_are_refused() {
         for text in [
-            "", "{", "[1,]", "{\"a\":}", "01", "1.", "+1", "nul", "\"\\ud800\"", "\"\\x\"", "\"\u{1}\"", "1 2", "{a:1}",
-            "\"open", "[1}", "-", "1e", "NaN", "\u{feff}1", "\"\\u12\"",
+            "",
+            "{",
+            "[1,]",
+            "{\"a\":}",
+            "01",
+            "1.",
+            "+1",
+            "nul",
+            "\"\\ud800\"",
+            "\"\\x\"",
+            "\"\u{1}\"",
+            "1 2",
+            "{a:1}",
+            "\"open",
+            "[1}",
+            "-",
+            "1e",
+            "NaN",
+            "\u{feff}1",
+            "\"\\u12\"",
         ] {
             assert!(parse(text).is_err(), "{text:?}");
         }

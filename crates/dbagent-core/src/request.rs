@@ -132,14 +132,16 @@ impl Params {
             Json::Array(items) => {
                 let mut values = Vec::with_capacity(items.len());
                 for (i, item) in items.iter().enumerate() {
-                    values.push(Param::from_json(item).map_err(|e| e.with("path", format!("$.params[{i}]")))?);
+                    values
+                        .push(Param::from_json(item).map_err(|e| e.with("path", format!("$.params[{i}]")))?);
                 }
                 Ok(if values.is_empty() { Params::None } else { Params::Positional(values) })
             }
             Json::Object(members) => {
                 let mut values = Vec::with_capacity(members.len());
                 for (key, item) in members {
-                    let value = Param::from_json(item).map_err(|e| e.with("path", format!("$.params.{key}")))?;
+                    let value =
+                        Param::from_json(item).map_err(|e| e.with("path", format!("$.params.{key}")))?;
                     values.push((key.clone(), value));
                 }
                 Ok(if values.is_empty() { Params::None } else { Params::Named(values) })
@@ -174,15 +176,19 @@ impl Param {
                     Param::F64(value)
                 } else {
                     Param::I64(
-                        n.parse()
-                            .map_err(|_| bad(format!("{n} is beyond 64 bits; use {{\"$decimal\": \"{n}\"}}")))?,
+                        n.parse().map_err(|_| {
+                            bad(format!("{n} is beyond 64 bits; use {{\"$decimal\": \"{n}\"}}"))
+                        })?,
                     )
                 }
             }
             Json::Array(_) => return Err(bad("a parameter is one value, not an array".into())),
             Json::Object(members) => {
                 let [(tag, value)] = members.as_slice() else {
-                    return Err(bad("a tagged parameter has exactly one member, such as {\"$date\": \"2024-05-01\"}".into()));
+                    return Err(bad(
+                        "a tagged parameter has exactly one member, such as {\"$date\": \"2024-05-01\"}"
+                            .into(),
+                    ));
                 };
                 let Some(text) = value.as_str() else {
                     return Err(bad(format!("{tag} takes a text, not a {}", value.type_name())));
@@ -196,8 +202,12 @@ impl Param {
                             .decode(text)
                             .map_err(|e| bad(format!("$bytes is not base64: {e}")))?,
                     ),
-                    "$decimal" => return Err(bad("$decimal takes digits with an optional sign and point".into())),
-                    "$date" => return Err(bad("$date takes YYYY-MM-DD, optionally followed by THH:MM:SS".into())),
+                    "$decimal" => {
+                        return Err(bad("$decimal takes digits with an optional sign and point".into()));
+                    }
+                    "$date" => {
+                        return Err(bad("$date takes YYYY-MM-DD, optionally followed by THH:MM:SS".into()));
+                    }
                     "$uuid" => return Err(bad("$uuid takes 8-4-4-4-12 hexadecimal digits".into())),
                     other => {
                         return Err(bad(format!(
@@ -220,7 +230,10 @@ fn is_decimal(text: &str) -> bool {
 fn is_date(text: &str) -> bool {
     let shape = |pattern: &str, text: &str| {
         pattern.len() == text.len()
-            && pattern.bytes().zip(text.bytes()).all(|(p, b)| if p == b'0' { b.is_ascii_digit() } else { p == b })
+            && pattern
+                .bytes()
+                .zip(text.bytes())
+                .all(|(p, b)| if p == b'0' { b.is_ascii_digit() } else { p == b })
     };
     let (date, time) = match text.split_once(['T', ' ']) {
         Some((d, t)) => (d, Some(t)),
@@ -269,7 +282,10 @@ mod tests {
     fn tagged_values_are_read() {
         assert_eq!(param("{\"$decimal\":\"-12.50\"}").unwrap(), Param::Decimal("-12.50".into()));
         assert_eq!(param("{\"$bytes\":\"AAE=\"}").unwrap(), Param::Bytes(vec![0, 1]));
-        assert_eq!(param("{\"$date\":\"2024-05-01T10:00:00.5+02:00\"}").unwrap(), Param::Date("2024-05-01T10:00:00.5+02:00".into()));
+        assert_eq!(
+            param("{\"$date\":\"2024-05-01T10:00:00.5+02:00\"}").unwrap(),
+            Param::Date("2024-05-01T10:00:00.5+02:00".into())
+        );
         assert_eq!(
             param("{\"$uuid\":\"F47AC10B-58CC-4372-A567-0E02B2C3D479\"}").unwrap(),
             Param::Uuid("f47ac10b-58cc-4372-a567-0e02b2c3d479".into())
@@ -280,8 +296,17 @@ mod tests {
     #[test]
     fn what_is_no_parameter_is_refused() {
         for text in [
-            "[1]", "{}", "{\"$where\":\"1\"}", "{\"$date\":\"2024-13-01\"}", "{\"$date\":\"today\"}", "{\"$bytes\":\"*\"}",
-            "{\"$decimal\":\"1e5\"}", "9223372036854775808", "1e999", "{\"$uuid\":\"x\"}", "{\"$date\":1}",
+            "[1]",
+            "{}",
+            "{\"$where\":\"1\"}",
+            "{\"$date\":\"2024-13-01\"}",
+            "{\"$date\":\"today\"}",
+            "{\"$bytes\":\"*\"}",
+            "{\"$decimal\":\"1e5\"}",
+            "9223372036854775808",
+            "1e999",
+            "{\"$uuid\":\"x\"}",
+            "{\"$date\":1}",
         ] {
             let e = param(text).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::InvalidRequest, "{text}");

@@ -89,13 +89,21 @@ pub fn printable(text: &str) -> String {
 pub fn estimate_tokens(text: &str, chars_per_token: f32) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     let other = text.chars().filter(|c| !c.is_ascii()).count();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rounded-up estimate of a length")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rounded-up estimate of a length"
+    )]
     let ascii_tokens = (ascii as f64 / f64::from(chars_per_token.max(1.0))).ceil() as u64;
     ascii_tokens + other as u64
 }
 
 /// The candidates nearest to a misspelt name, best first, at most `max`.
-pub fn near_misses<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>, max: usize) -> Vec<&'a str> {
+pub fn near_misses<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    max: usize,
+) -> Vec<&'a str> {
     let wanted = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()

@@ -1,0 +1,17 @@
+//! The guard: parsed → resolved → judged. Pure: no IO, no clock, no model.
+//!
+//! A dialect says what a request does ([`Parsed`]) and what its names really are ([`Resolution`]); the
+//! core alone decides ([`judge`]). It fails closed: what nobody vouched for is refused, with a rule code,
+//! the place in the text, and what to do instead.
+
+mod judge;
+mod parsed;
+mod policy;
+mod resolution;
+mod rule;
+
+pub use judge::{Judgement, judge};
+pub use parsed::{ColumnUse, Finding, FunctionUse, ObjectUse, ParameterUse, Parsed, Span, StatementClass};
+pub use policy::{Pattern, PatternError, Policy, RuleEffect, Scope};
+pub use resolution::{Needs, Resolution, ResolvedBody, ResolvedFunction, ResolvedObject};
+pub use rule::{Refusal, Rule};

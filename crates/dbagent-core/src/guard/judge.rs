@@ -1,0 +1,375 @@
+//! The judge: (parsed, resolution, policy) → cleared, proposed or refused. Pure.
+
+use super::parsed::{FunctionUse, Parsed, Span, StatementClass};
+use super::policy::{Policy, RuleEffect, Scope};
+use super::resolution::{Resolution, ResolvedObject};
+use super::rule::{Refusal, Rule};
+use crate::effects::Effects;
+use crate::name::{NameCase, ObjectName};
+
+/// How deep views over views are followed.
+const MAX_BODY_DEPTH: usize = 32;
+
+/// What the judge decided.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Judgement {
+    /// A pure read: it may run.
+    Read,
+    /// A write that a person may approve. Its objects, columns and functions passed the policy.
+    Write,
+    /// It must not run.
+    Refused(Refusal),
+}
+
+/// Judges one request.
+///
+/// Everything is checked: the dialect's findings, effects, functions in every position, objects and
+/// columns, and the same for the body of each view. The first objection wins, the gravest kind first.
+pub fn judge(parsed: &Parsed, resolution: &Resolution, policy: &Policy, case: NameCase) -> Judgement {
+    match check(parsed, resolution, policy, case, 0) {
+        Err(refusal) => Judgement::Refused(refusal),
+        Ok(()) if parsed.effects.is_pure_read() && is_read_class(parsed.class) => Judgement::Read,
+        Ok(()) => Judgement::Write,
+    }
+}
+
+fn is_read_class(class: StatementClass) -> bool {
+    matches!(class, StatementClass::Read | StatementClass::Explain | StatementClass::Catalogue)
+}
+
+fn check(
+    parsed: &Parsed,
+    resolution: &Resolution,
+    policy: &Policy,
+    case: NameCase,
+    depth: usize,
+) -> Result<(), Refusal> {
+    if depth > MAX_BODY_DEPTH {
+        return Err(Refusal::new(
+            Rule::TooComplex,
+            format!("views are nested deeper than {MAX_BODY_DEPTH} levels"),
+        ));
+    }
+    findings(parsed, policy)?;
+    effects(parsed, depth)?;
+    for function in &parsed.functions {
+        check_function(function, resolution, policy, case, depth)?;
+    }
+    for (index, object) in parsed.objects.iter().enumerate() {
+        let resolved = resolution.object(&object.name);
+        let name = resolved.map_or(&object.name, |r| &r.name);
+        match policy.scope(name, case) {
+            Scope::Whole => {}
+            Scope::Nothing => {
+                return Err(Refusal::new(Rule::DeniedObject, format!("{name} is outside the allowed scope"))
+                    .at(object.span));
+            }
+            Scope::Columns => columns(parsed, index, name, resolved, policy, case)?,
+        }
+        // What a view reads is read; an object that an operator names in a rule is not exempt from it.
+        if let Some(body) = resolved.and_then(|r| r.body.as_ref()) {
+            check(&body.parsed, &body.resolution, policy, case, depth + 1)
+                .map_err(|r| through(r, name, object.span))?;
+            if !body.parsed.effects.is_pure_read() {
+                return Err(Refusal::new(
+                    Rule::UnknownEffect,
+                    format!("the definition of {name} does more than read"),
+                )
+                .at(object.span));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A refusal inside a view's body, told from where the request stands.
+fn through(refusal: Refusal, name: &ObjectName, span: Option<Span>) -> Refusal {
+    Refusal { message: format!("{name} reads more than it shows: {}", refusal.message), span, ..refusal }
+}
+
+fn findings(parsed: &Parsed, policy: &Policy) -> Result<(), Refusal> {
+    for finding in &parsed.findings {
+        match &finding.choice {
+            Some(choice) if policy.allow_choices.contains(choice) => {}
+            choice => {
+                let mut advice = finding.advice.clone().unwrap_or_else(|| finding.rule.advice().to_owned());
+                if let Some(choice) = choice {
+                    advice = format!("{advice} The operator may allow the choice {choice:?}.");
+                }
+                return Err(Refusal::new(finding.rule, finding.message.clone())
+                    .advice(advice)
+                    .at(finding.span));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The gravest effect that neither a read nor an approved write may have.
+fn effects(parsed: &Parsed, depth: usize) -> Result<(), Refusal> {
+    let e = parsed.effects;
+    let refuse = |rule: Rule, what: &str| Err(Refusal::new(rule, what.to_owned()));
+    if e.contains(Effects::UNKNOWN) {
+        return refuse(Rule::UnknownEffect, "what this statement does cannot be told");
+    }
+    if e.contains(Effects::SERVER_IO) {
+        return refuse(Rule::ServerIo, "the statement reaches files, the network or other programs");
+    }
+    if e.contains(Effects::SESSION) {
+        return refuse(Rule::SessionChange, "the statement changes the session or its transaction");
+    }
+    if parsed.class == StatementClass::Maintenance {
+        return refuse(Rule::Maintenance, "the statement works on the storage");
+    }
+    if depth > 0 && !e.is_pure_read() {
+        return refuse(Rule::Write, "the definition does more than read");
+    }
+    if e.contains(Effects::LOCK) && !e.contains(Effects::WRITE) && !e.contains(Effects::SCHEMA) {
+        return refuse(Rule::Locks, "the statement takes locks");
+    }
+    Ok(())
+}
+
+fn check_function(
+    function: &FunctionUse,
+    resolution: &Resolution,
+    policy: &Policy,
+    case: NameCase,
+    depth: usize,
+) -> Result<(), Refusal> {
+    let name = &function.name;
+    let resolved = resolution.function(name);
+    match policy.function(name) {
+        Some(RuleEffect::Deny) => {
+            return Err(Refusal::new(
+                Rule::DeniedFunction,
+                format!("the function {name} is denied by the policy"),
+            )
+            .at(function.span));
+        }
+        Some(RuleEffect::Allow) => return Ok(()),
+        None => {}
+    }
+    let effects = match resolved {
+        Some(r) if function.effects.contains(Effects::UNKNOWN) => r.effects,
+        _ => function.effects,
+    };
+    if effects.contains(Effects::UNKNOWN) {
+        let why = resolved.map(|r| format!(": {}", r.reason)).unwrap_or_default();
+        return Err(Refusal::new(Rule::UnknownFunction, format!("nothing vouches for the function {name}{why}"))
+            .advice(format!(
+                "Use the database's built-in functions. The operator may allow it: allow_functions = [\"{name}\"]."
+            ))
+            .at(function.span));
+    }
+    if !effects.is_pure_read() {
+        return Err(Refusal::new(
+            Rule::ForbiddenFunction,
+            format!("the function {name} does more than read ({effects})"),
+        )
+        .at(function.span));
+    }
+    if let Some(body) = resolved.and_then(|r| r.body.as_ref()) {
+        check(&body.parsed, &body.resolution, policy, case, depth + 1)
+            .map_err(|r| through(r, &ObjectName::new(name.as_str()), function.span))?;
+    }
+    Ok(())
+}
+
+/// Checks the columns of one object that has rules for single columns.
+fn columns(
+    parsed: &Parsed,
+    index: usize,
+    name: &ObjectName,
+    resolved: Option<&ResolvedObject>,
+    policy: &Policy,
+    case: NameCase,
+) -> Result<(), Refusal> {
+    if !parsed.columns_known {
+        return Err(Refusal::new(
+            Rule::ColumnsUnknown,
+            format!("{name} has rules for single columns, and which columns this reads cannot be told"),
+        ));
+    }
+    let denied = |column: &str, span| {
+        Refusal::new(Rule::DeniedColumn, format!("the column {name}.{column} is outside the allowed scope"))
+            .advice(match resolved {
+                Some(r) => {
+                    let open: Vec<_> = r
+                        .columns
+                        .iter()
+                        .filter(|c| policy.column(name, c, case))
+                        .map(String::as_str)
+                        .collect();
+                    format!("Name the columns you need; allowed are {}.", open.join(", "))
+                }
+                None => Rule::DeniedColumn.advice().to_owned(),
+            })
+            .at(span)
+    };
+    for used in parsed.columns.iter().filter(|u| u.candidates.contains(&index)) {
+        match (&used.column, resolved) {
+            (None, Some(r)) => {
+                if let Some(column) = r.columns.iter().find(|c| !policy.column(name, c, case)) {
+                    return Err(denied(column, used.span));
+                }
+            }
+            (None, None) => {
+                return Err(Refusal::new(
+                    Rule::ColumnsUnknown,
+                    format!("{name} has rules for single columns, and * reads all of them"),
+                )
+                .at(used.span));
+            }
+            (Some(column), Some(r)) => {
+                if r.columns.iter().any(|c| case.same(c, column)) && !policy.column(name, column, case) {
+                    return Err(denied(column, used.span));
+                }
+                for (_, real) in r.column_aliases.iter().filter(|(alias, _)| case.same(alias, column)) {
+                    if !policy.column(name, real, case) {
+                        return Err(denied(real, used.span));
+                    }
+                }
+            }
+            // Offline nobody can say whose column it is: it counts as this object's.
+            (Some(column), None) => {
+                if !policy.column(name, column, case) {
+                    return Err(denied(column, used.span));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parsed::{ColumnUse, Finding, ObjectUse};
+    use super::super::resolution::{ResolvedBody, ResolvedFunction};
+    use super::*;
+    use crate::catalog::ObjectKind;
+
+    const CASE: NameCase = NameCase::AsciiInsensitive;
+
+    fn read(table: &str, column: Option<&str>) -> Parsed {
+        let mut p = Parsed::new(StatementClass::Read, Effects::READ);
+        p.objects.push(ObjectUse { name: ObjectName::new(table), written: false, span: None });
+        p.columns.push(ColumnUse { candidates: vec![0], column: column.map(str::to_owned), span: None });
+        p
+    }
+
+    fn live(name: &str, columns: &[&str], body: Option<ResolvedBody>) -> Resolution {
+        let mut r = Resolution::live();
+        r.objects.push((
+            ObjectName::new(name),
+            ResolvedObject {
+                name: ObjectName::within("main", name),
+                kind: ObjectKind::Table,
+                columns: columns.iter().map(|c| (*c).to_owned()).collect(),
+                column_aliases: vec![("rowid".into(), "id".into())],
+                body: body.map(Box::new),
+            },
+        ));
+        r
+    }
+
+    fn rule(parsed: &Parsed, resolution: &Resolution, policy: &Policy) -> Option<Rule> {
+        match judge(parsed, resolution, policy, CASE) {
+            Judgement::Refused(r) => Some(r.rule),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_plain_read_is_cleared_and_a_write_is_not() {
+        let p = read("users", Some("name"));
+        assert_eq!(judge(&p, &Resolution::offline(), &Policy::default(), CASE), Judgement::Read);
+        let mut w = p.clone();
+        w.effects |= Effects::WRITE;
+        w.class = StatementClass::Delete;
+        assert_eq!(judge(&w, &Resolution::offline(), &Policy::default(), CASE), Judgement::Write);
+        // A class that is no read is never cleared as one, whatever its effects claim.
+        let mut odd = p;
+        odd.class = StatementClass::Procedure;
+        assert_eq!(judge(&odd, &Resolution::offline(), &Policy::default(), CASE), Judgement::Write);
+    }
+
+    #[test]
+    fn every_grave_effect_is_refused() {
+        for (effect, expected) in [
+            (Effects::UNKNOWN, Rule::UnknownEffect),
+            (Effects::SERVER_IO, Rule::ServerIo),
+            (Effects::SESSION, Rule::SessionChange),
+            (Effects::LOCK, Rule::Locks),
+        ] {
+            let mut p = read("users", None);
+            p.effects |= effect;
+            assert_eq!(rule(&p, &Resolution::offline(), &Policy::default()), Some(expected));
+        }
+    }
+
+    #[test]
+    fn star_and_aliases_reach_denied_columns() {
+        let policy = Policy::default().deny("*.users.email").unwrap().deny("*.users.id").unwrap();
+        let catalogue = live("users", &["id", "name", "email"], None);
+        assert_eq!(rule(&read("users", None), &catalogue, &policy), Some(Rule::DeniedColumn));
+        assert_eq!(rule(&read("users", Some("Email")), &catalogue, &policy), Some(Rule::DeniedColumn));
+        assert_eq!(rule(&read("users", Some("rowid")), &catalogue, &policy), Some(Rule::DeniedColumn));
+        assert_eq!(rule(&read("users", Some("name")), &catalogue, &policy), None);
+        assert_eq!(rule(&read("users", None), &Resolution::offline(), &policy), Some(Rule::ColumnsUnknown));
+        let mut unknown = read("users", Some("name"));
+        unknown.columns_known = false;
+        assert_eq!(rule(&unknown, &catalogue, &policy), Some(Rule::ColumnsUnknown));
+    }
+
+    #[test]
+    fn a_view_is_its_tables() {
+        let body = ResolvedBody {
+            parsed: read("users", Some("email")),
+            resolution: live("users", &["email"], None),
+        };
+        let catalogue = live("v", &["e"], Some(body));
+        let deny_table = Policy::default().deny("main.users").unwrap();
+        assert_eq!(rule(&read("v", Some("e")), &catalogue, &deny_table), Some(Rule::DeniedObject));
+        let deny_column = Policy::default().deny("main.users.email").unwrap();
+        assert_eq!(rule(&read("v", Some("e")), &catalogue, &deny_column), Some(Rule::DeniedColumn));
+        assert_eq!(rule(&read("v", Some("e")), &catalogue, &Policy::default()), None);
+    }
+
+    #[test]
+    fn functions_need_someone_who_vouches() {
+        let mut p = read("users", None);
+        p.functions.push(FunctionUse {
+            name: "f".into(),
+            arguments: None,
+            effects: Effects::UNKNOWN,
+            span: None,
+        });
+        let none = Policy::default();
+        assert_eq!(rule(&p, &Resolution::offline(), &none), Some(Rule::UnknownFunction));
+        let mut r = Resolution::live();
+        r.functions.push((
+            "f".into(),
+            ResolvedFunction { effects: Effects::READ, reason: String::new(), body: None },
+        ));
+        assert_eq!(rule(&p, &r, &none), None);
+        let allowed = Policy { allow_functions: ["F".to_owned()].into(), ..Policy::default() };
+        assert_eq!(rule(&p, &Resolution::offline(), &allowed), None);
+        let denied = Policy { deny_functions: ["f".to_owned()].into(), ..allowed };
+        assert_eq!(rule(&p, &r, &denied), Some(Rule::DeniedFunction));
+        p.functions =
+            vec![FunctionUse { name: "g".into(), arguments: None, effects: Effects::SERVER_IO, span: None }];
+        assert_eq!(rule(&p, &r, &none), Some(Rule::ForbiddenFunction));
+    }
+
+    #[test]
+    fn a_choice_can_be_flipped_and_nothing_else() {
+        let mut p = read("users", None);
+        p.findings.push(Finding::new(Rule::SecretCatalogue, "raw pages", None).choice("secret_catalog"));
+        assert_eq!(rule(&p, &Resolution::offline(), &Policy::default()), Some(Rule::SecretCatalogue));
+        let flipped = Policy { allow_choices: ["secret_catalog".to_owned()].into(), ..Policy::default() };
+        assert_eq!(rule(&p, &Resolution::offline(), &flipped), None);
+        p.findings.push(Finding::new(Rule::UnknownSyntax, "odd", None));
+        assert_eq!(rule(&p, &Resolution::offline(), &flipped), Some(Rule::UnknownSyntax));
+    }
+}

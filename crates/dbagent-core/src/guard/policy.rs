@@ -1,0 +1,265 @@
+//! Which objects, columns and functions may be used.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::name::{NameCase, ObjectName, split_quoted};
+
+/// Whether a rule allows or denies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleEffect {
+    /// Allows.
+    Allow,
+    /// Denies; stronger than any allow.
+    Deny,
+}
+
+/// A pattern over `object`, `namespace.object` or `namespace.object.column`.
+///
+/// `*` stands for any characters and `?` for one, within a part. Parts in double quotes are literal where
+/// they hold a dot. One part means the object in any namespace.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pattern {
+    namespace: String,
+    object: String,
+    column: Option<String>,
+}
+
+/// Why a pattern cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no pattern: write object, namespace.object or namespace.object.column, with * and ? as wild cards"
+)]
+pub struct PatternError(pub String);
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        let parts = split_quoted(text).ok_or_else(|| PatternError(text.to_owned()))?;
+        match <[String; 1]>::try_from(parts) {
+            Ok([object]) => Ok(Self { namespace: "*".into(), object, column: None }),
+            Err(parts) => match <[String; 2]>::try_from(parts) {
+                Ok([namespace, object]) => Ok(Self { namespace, object, column: None }),
+                Err(parts) => match <[String; 3]>::try_from(parts) {
+                    Ok([namespace, object, column]) => Ok(Self { namespace, object, column: Some(column) }),
+                    Err(_) => Err(PatternError(text.to_owned())),
+                },
+            },
+        }
+    }
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = PatternError;
+    fn try_from(text: String) -> Result<Self, PatternError> {
+        text.parse()
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(p: Pattern) -> String {
+        p.to_string()
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", ObjectName::within(&*self.namespace, &*self.object))?;
+        if let Some(column) = &self.column {
+            write!(f, ".{}", ObjectName::new(&**column))?;
+        }
+        Ok(())
+    }
+}
+
+impl Pattern {
+    fn matches_object(&self, name: &ObjectName, case: NameCase) -> bool {
+        wild(&self.object, &name.name, case)
+            && (self.namespace == "*"
+                || name.namespace.as_deref().is_some_and(|n| wild(&self.namespace, n, case)))
+    }
+}
+
+/// Matches a pattern with `*` and `?` against a name. Linear in practice, quadratic at worst.
+fn wild(pattern: &str, name: &str, case: NameCase) -> bool {
+    let pattern: Vec<char> = case.fold(pattern).chars().collect();
+    let name: Vec<char> = case.fold(name).chars().collect();
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while let Some(c) = name.get(n) {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p + 1, n));
+                p += 1;
+            }
+            Some('?') => {
+                p += 1;
+                n += 1;
+            }
+            Some(x) if x == c => {
+                p += 1;
+                n += 1;
+            }
+            _ => match star {
+                Some((after, from)) => {
+                    p = after;
+                    n = from + 1;
+                    star = Some((after, from + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(p..).is_some_and(|rest| rest.iter().all(|c| *c == '*'))
+}
+
+/// What may be read of one object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All of it.
+    Whole,
+    /// Only some columns.
+    Columns,
+    /// Nothing.
+    Nothing,
+}
+
+/// The rules for one target. The default allows every object, no unknown function, and the defaults of
+/// every choice.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Policy {
+    /// If there are any: only what one of these matches may be used.
+    pub allow: Vec<Pattern>,
+    /// Never to be used, whatever `allow` says.
+    pub deny: Vec<Pattern>,
+    /// Functions beyond the engine's own harmless ones that may be called. Matched without case.
+    pub allow_functions: BTreeSet<String>,
+    /// Functions that may not be called. Matched without case.
+    pub deny_functions: BTreeSet<String>,
+    /// Choices flipped to *allowed*, by the name that the refusal gave.
+    pub allow_choices: BTreeSet<String>,
+}
+
+impl Policy {
+    /// Denies an object or a column; see [`Pattern`].
+    ///
+    /// # Errors
+    /// When the pattern cannot be read.
+    pub fn deny(mut self, pattern: &str) -> Result<Self, PatternError> {
+        self.deny.push(pattern.parse()?);
+        Ok(self)
+    }
+
+    /// Allows only this (and what other calls allow); see [`Pattern`].
+    ///
+    /// # Errors
+    /// When the pattern cannot be read.
+    pub fn allow(mut self, pattern: &str) -> Result<Self, PatternError> {
+        self.allow.push(pattern.parse()?);
+        Ok(self)
+    }
+
+    /// What may be read of an object.
+    pub fn scope(&self, name: &ObjectName, case: NameCase) -> Scope {
+        let whole = |p: &&Pattern| p.column.is_none() && p.matches_object(name, case);
+        let some = |p: &&Pattern| p.column.is_some() && p.matches_object(name, case);
+        if self.deny.iter().any(|p| whole(&p)) {
+            return Scope::Nothing;
+        }
+        let narrowed = self.deny.iter().any(|p| some(&p));
+        let allowed = self.allow.is_empty() || self.allow.iter().any(|p| whole(&p));
+        match (allowed, self.allow.iter().any(|p| some(&p))) {
+            (false, false) => Scope::Nothing,
+            (false, true) => Scope::Columns,
+            (true, _) if narrowed => Scope::Columns,
+            (true, _) => Scope::Whole,
+        }
+    }
+
+    /// Whether one column of an object may be read.
+    pub fn column(&self, name: &ObjectName, column: &str, case: NameCase) -> bool {
+        let hit = |p: &Pattern| {
+            p.matches_object(name, case) && p.column.as_deref().is_none_or(|c| wild(c, column, case))
+        };
+        !self.deny.iter().any(hit) && (self.allow.is_empty() || self.allow.iter().any(hit))
+    }
+
+    /// Whether the policy says something of that function.
+    pub fn function(&self, name: &str) -> Option<RuleEffect> {
+        let has = |set: &BTreeSet<String>| set.iter().any(|f| f.eq_ignore_ascii_case(name));
+        if has(&self.deny_functions) {
+            Some(RuleEffect::Deny)
+        } else if has(&self.allow_functions) {
+            Some(RuleEffect::Allow)
+        } else {
+            None
+        }
+    }
+
+    /// A digest of all rules. What was cleared under one digest does not run under another.
+    pub fn digest(&self) -> [u8; 32] {
+        // A struct of vectors and sorted sets always serialises; an empty text would only refuse more.
+        Sha256::digest(serde_json::to_vec(self).unwrap_or_default()).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CASE: NameCase = NameCase::AsciiInsensitive;
+
+    #[test]
+    fn patterns_read_and_print() {
+        for text in ["*.users", "main.users", "main.users.email", "\"a.b\".c*.d?"] {
+            assert_eq!(text.parse::<Pattern>().unwrap().to_string(), text);
+        }
+        assert_eq!("users".parse::<Pattern>().unwrap().to_string(), "*.users");
+        for text in ["", "a..b", "a.b.c.d", "\"x"] {
+            assert!(text.parse::<Pattern>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn deny_is_stronger_than_allow() {
+        let p = Policy::default().allow("sales_*").unwrap().deny("sales_secret").unwrap();
+        let name = |n: &str| ObjectName::within("main", n);
+        assert_eq!(p.scope(&name("Sales_2024"), CASE), Scope::Whole);
+        assert_eq!(p.scope(&name("sales_secret"), CASE), Scope::Nothing);
+        assert_eq!(p.scope(&name("users"), CASE), Scope::Nothing);
+    }
+
+    #[test]
+    fn columns_have_rules_of_their_own() {
+        let p = Policy::default().deny("*.users.email").unwrap();
+        let users = ObjectName::within("main", "users");
+        assert_eq!(p.scope(&users, CASE), Scope::Columns);
+        assert!(!p.column(&users, "EMAIL", CASE));
+        assert!(p.column(&users, "name", CASE));
+        let only = Policy::default().allow("main.users.id").unwrap();
+        assert_eq!(only.scope(&users, CASE), Scope::Columns);
+        assert!(only.column(&users, "id", CASE));
+        assert!(!only.column(&users, "name", CASE));
+        assert_eq!(only.scope(&ObjectName::within("main", "orders"), CASE), Scope::Nothing);
+    }
+
+    #[test]
+    fn wild_cards_do_not_run_away() {
+        let name = "a".repeat(2_000);
+        assert!(!wild(&("a*".repeat(50) + "b"), &name, CASE));
+        assert!(wild("*a*", &name, CASE));
+    }
+
+    #[test]
+    fn another_rule_is_another_digest() {
+        assert_ne!(Policy::default().digest(), Policy::default().deny("x").unwrap().digest());
+    }
+}

@@ -1,0 +1,168 @@
+//! The reader's end of a result.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use futures_core::future::BoxFuture;
+use tokio::time::Instant;
+
+use super::QUEUE_BYTES;
+use super::queue::Queue;
+use super::sink::{Progress, Sink, SinkLimits};
+use crate::context::CallContext;
+use crate::error::{Error, ErrorKind, Result};
+use crate::guard::Refusal;
+use crate::session::Outcome;
+
+/// How long a dialect may take to stop after its deadline before it is dropped.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How a result ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ending {
+    /// Rows handed on.
+    pub rows: u64,
+    /// Bytes of their values.
+    pub bytes: u64,
+    /// Whether more rows exist than the row cap let through.
+    pub more_rows: bool,
+    /// Whether the byte cap ended it early.
+    pub over_bytes: bool,
+}
+
+impl Ending {
+    /// Whether everything that the statement returns was handed on.
+    pub fn is_complete(&self) -> bool {
+        !self.more_rows && !self.over_bytes
+    }
+}
+
+/// The rows of one read. Nothing runs unless it is polled; dropping it stops the statement.
+///
+/// The schema may change between batches in one way only: a column becomes
+/// [mixed](super::TYPE_MIXED) text when a later value does not fit its type.
+pub struct Rows {
+    queue: Arc<Queue>,
+    progress: Arc<Mutex<Progress>>,
+    call: CallContext,
+    read: Option<BoxFuture<'static, Result<Outcome<()>>>>,
+    failed: Option<Error>,
+    refused: Option<Refusal>,
+}
+
+impl Rows {
+    pub(crate) fn start(
+        limits: SinkLimits,
+        call: CallContext,
+        read: impl FnOnce(Sink, CallContext) -> BoxFuture<'static, Result<Outcome<()>>>,
+    ) -> Self {
+        let queue = Queue::new(QUEUE_BYTES);
+        let progress = Arc::new(Mutex::new(Progress::default()));
+        let sink =
+            Sink { queue: Arc::clone(&queue), progress: Arc::clone(&progress), limits, call: call.clone() };
+        let read = read(sink, call.clone());
+        Self { queue, progress, call, read: Some(read), failed: None, refused: None }
+    }
+
+    /// A result from batches that are already there, for tests and for what the host has in memory.
+    pub fn from_batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        let limits = SinkLimits { rows: None, bytes: None, cell_bytes: u64::MAX };
+        let call = CallContext::within(Duration::from_secs(3600));
+        Self::start(limits, call, move |mut sink, _| {
+            Box::pin(async move {
+                sink.begin(schema);
+                for batch in batches {
+                    if sink.push(batch).await? == super::Flow::Stop {
+                        break;
+                    }
+                }
+                Ok(Ok(()))
+            })
+        })
+    }
+
+    /// The next batch; `Ok(None)` when everything was handed on, a cap was reached, or the engine refused
+    /// (see [`refusal`](Self::refusal)).
+    ///
+    /// # Errors
+    /// What the dialect says; [`ErrorKind::Timeout`] and [`ErrorKind::Cancelled`] also when it does not
+    /// stop by itself.
+    pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(read) = &mut self.read {
+                let hard = self.call.deadline + GRACE;
+                tokio::select! {
+                    biased;
+                    done = read => {
+                        self.read = None;
+                        // The sink is dropped with the future at the latest; what it pushed is still taken.
+                        self.queue.finish();
+                        match done {
+                            Ok(Ok(())) => {}
+                            Ok(Err(refusal)) => self.refused = Some(refusal),
+                            Err(e) => self.failed = Some(e),
+                        }
+                    }
+                    batch = self.queue.pop() => match batch {
+                        Some(batch) => return Ok(Some(batch)),
+                        // The writer is done, its future not yet: it has to say how it ended.
+                        None => tokio::task::yield_now().await,
+                    },
+                    () = tokio::time::sleep_until(hard) => return Err(self.abort()),
+                    () = cancelled_with_grace(&self.call) => return Err(self.abort()),
+                }
+            } else if let Some(batch) = self.queue.pop().await {
+                return Ok(Some(batch));
+            } else if let Some(e) = self.failed.take() {
+                return Err(e);
+            } else {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Gives up on a dialect that did not stop in time.
+    fn abort(&mut self) -> Error {
+        self.call.cancel.cancel();
+        self.queue.close();
+        self.read = None;
+        if Instant::now() >= self.call.deadline {
+            Error::new(ErrorKind::Timeout, "the time limit passed and the database did not stop in time")
+                .op("read")
+        } else {
+            Error::new(ErrorKind::Cancelled, "the call was cancelled and the database did not stop in time")
+                .op("read")
+        }
+    }
+
+    /// The columns, once they are known: after the first [`next`](Self::next).
+    pub fn schema(&self) -> Option<SchemaRef> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).schema.clone()
+    }
+
+    /// Why the engine's own view of the text refused it. Nothing was run then.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.refused.as_ref()
+    }
+
+    /// How it ended, or stands so far.
+    pub fn ending(&self) -> Ending {
+        let p = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        Ending { rows: p.rows, bytes: p.bytes, more_rows: p.more_rows, over_bytes: p.over_bytes }
+    }
+}
+
+async fn cancelled_with_grace(call: &CallContext) {
+    call.cancel.cancelled().await;
+    tokio::time::sleep(GRACE).await;
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        // A producer on a thread of its own is stopped by the token, one inside the future by the drop.
+        self.call.cancel.cancel();
+        self.queue.close();
+    }
+}
