@@ -58,7 +58,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
         println!("━━ {}: {}, {}", step.name, word(&outcome), report::duration(took));
         results.push((step.name, took, outcome));
     }
-    Ok(conclude(results))
+    let (text, outcome) = conclude(results);
+    println!("{text}");
+    Ok(outcome)
 }
 
 fn select(names: &[String]) -> Result<Vec<&'static Step>> {
@@ -74,13 +76,13 @@ fn select(names: &[String]) -> Result<Vec<&'static Step>> {
     Ok(STEPS.iter().filter(|step| names.iter().any(|name| name == step.name)).collect())
 }
 
-/// Prints the table of steps. Its totals are the very last line.
-fn conclude(results: Vec<(&str, Duration, Outcome)>) -> Outcome {
-    println!();
+/// The table of steps. Its totals are the very last line.
+fn conclude(results: Vec<(&str, Duration, Outcome)>) -> (String, Outcome) {
+    let mut lines = vec![String::new()];
     let mut all = Outcome::success();
     let (mut passed, mut failed) = (0, 0);
     for (name, took, outcome) in results {
-        println!("{name:<10} {:<8} {:>12}", word(&outcome), report::duration(took));
+        lines.push(format!("{name:<10} {:<8} {:>12}", word(&outcome), report::duration(took)));
         if outcome.passed() {
             passed += 1;
         } else {
@@ -88,11 +90,9 @@ fn conclude(results: Vec<(&str, Duration, Outcome)>) -> Outcome {
         }
         all.add(outcome);
     }
-    for skip in &all.skipped {
-        println!("SKIPPED {skip}");
-    }
-    println!("steps: {passed} passed, {failed} failed");
-    all
+    lines.extend(all.skipped.iter().map(|skip| format!("SKIPPED {skip}")));
+    lines.push(format!("steps: {passed} passed, {failed} failed"));
+    (lines.join("\n"), all)
 }
 
 fn word(outcome: &Outcome) -> &'static str {
@@ -179,7 +179,9 @@ mod tests {
                 Outcome { failures: Vec::new(), skipped: vec!["advisories: no network".to_owned()] },
             ),
         ];
-        let outcome = conclude(results);
+        let (text, outcome) = conclude(results);
+        assert_eq!(text.lines().last(), Some("steps: 1 passed, 1 failed"));
+        assert!(text.contains("SKIPPED advisories: no network"), "{text}");
         assert_eq!(outcome.failures, ["not formatted"]);
         assert_eq!(outcome.skipped, ["advisories: no network"]);
     }

@@ -55,11 +55,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
         let tree = tree(workspace, UMBRELLA, &features)?;
         problems.extend(trees::check(feature.as_deref(), &tree, &deny.bans.deny));
     }
-    let looked_at = format!(
-        "{} and {}",
-        count(house.members.len(), "package"),
-        count(house.resolved.len(), "package") + " in the whole graph"
-    );
+    let looked_at =
+        format!("{} of ours in a graph of {}", count(house.members.len(), "package"), house.resolved.len());
     Ok(Outcome::of_problems("firewall", &looked_at, problems))
 }
 

@@ -101,12 +101,14 @@ fn is_allowed(package: &str, term: &str, policy: &Licenses) -> bool {
     for_all.chain(for_this.flat_map(|exception| &exception.allow)).any(|allowed| allowed == term)
 }
 
-/// The allowed licences that no package has.
+/// The licences that are allowed and that no package has, and the exceptions for packages that are not there.
 fn unused<'a>(packages: &[Package], policy: &'a Licenses) -> Vec<&'a str> {
     let expressions: Vec<Expression> =
         packages.iter().filter_map(|package| Expression::parse(package.license.as_deref()?).ok()).collect();
     let is_used = |license: &str| expressions.iter().any(|expression| expression.mentions(license));
-    policy.allow.iter().map(String::as_str).filter(|license| !is_used(license)).collect()
+    let licenses = policy.allow.iter().map(String::as_str).filter(|license| !is_used(license));
+    let exceptions = policy.exceptions.iter().map(|exception| exception.name.as_str());
+    licenses.chain(exceptions.filter(|name| !packages.iter().any(|package| package.name == *name))).collect()
 }
 
 /// What comes from elsewhere than the registry or this workspace.
@@ -175,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_licence_that_nothing_needs_is_told() {
-        assert_eq!(unused(&[package("a", Some("MIT"))], &policy()), ["Zlib"]);
+        assert_eq!(unused(&[package("a", Some("MIT"))], &policy()), ["Zlib", "roots"]);
     }
 
     #[test]

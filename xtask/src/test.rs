@@ -52,7 +52,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
             tally.fail(format!("{}: cargo test ended with {status}; see its output above", suite.name));
         }
     }
-    Ok(conclude(tally, &report::required_names()))
+    let (text, outcome) = conclude(tally, &report::required_names());
+    println!("{text}");
+    Ok(outcome)
 }
 
 fn suites(workspace: &Workspace, names: &[String]) -> Result<Vec<Suite>> {
@@ -95,42 +97,35 @@ fn command(workspace: &Workspace, suite: &Suite, harness: &[String]) -> Command 
     command
 }
 
-/// Prints the end of the run. The totals are the very last line.
-fn conclude(mut tally: Tally, required: &[String]) -> Outcome {
-    println!();
-    for (skip, times) in tally.skips() {
-        let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
-        println!("SKIPPED {skip}{times}");
-    }
+/// The end of the run as a person reads it. The totals are the very last line.
+fn conclude(mut tally: Tally, required: &[String]) -> (String, Outcome) {
+    let mut lines = vec![String::new()];
+    let skips = tally.skips();
+    lines.extend(skips.iter().map(|(skip, times)| match times {
+        1 => format!("SKIPPED {skip}"),
+        _ => format!("SKIPPED {skip} ({times} times)"),
+    }));
     for skip in tally.forbidden_skips(required) {
         tally.fail(format!("DBAGENT_REQUIRE names it, yet it was skipped: {skip}"));
     }
-    for failure in tally.failures() {
-        println!("FAILED {failure}");
-    }
+    lines.extend(tally.failures().iter().map(|failure| format!("FAILED {failure}")));
     if tally.ignored() > 0 {
-        println!("{} ignored by an attribute; counted as skipped", count(tally.ignored(), "test"));
+        lines.push(format!("{} ignored by an attribute; counted as skipped", count(tally.ignored(), "test")));
     }
-    let outcome = outcome(&tally);
-    if tally.ran() == 0 {
-        println!(
-            "No test ran at all, which is not a success: look at the names and the filter that were given."
-        );
-    }
-    println!("{}", tally.totals());
-    outcome
-}
 
-fn outcome(tally: &Tally) -> Outcome {
-    let mut outcome = Outcome { failures: tally.failures().to_vec(), skipped: Vec::new() };
+    let mut outcome = Outcome { failures: tally.failures().to_vec(), skipped: skips.into_keys().collect() };
     if outcome.failures.is_empty() && tally.failed() > 0 {
         outcome.failures.push(count(tally.failed(), "failed test"));
     }
     if tally.ran() == 0 {
+        lines.push(
+            "No test ran at all, which is a failure: look at the names and the filter that were given."
+                .to_owned(),
+        );
         outcome.failures.push("no test ran at all".to_owned());
     }
-    outcome.skipped.extend(tally.skips().into_keys());
-    outcome
+    lines.push(tally.totals());
+    (lines.join("\n"), outcome)
 }
 
 #[cfg(test)]
@@ -145,30 +140,46 @@ mod tests {
         tally
     }
 
+    const NOTHING: &str = "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out";
+    const THREE: &str = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
+
     #[test]
     fn a_run_without_a_test_is_a_failure() {
-        let outcome = outcome(&tally_of(&[
-            "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out",
-        ]));
+        let (text, outcome) = conclude(tally_of(&[NOTHING]), &[]);
         assert_eq!(outcome.failures, ["no test ran at all"]);
+        assert_eq!(text.lines().last(), Some("0 passed, 0 failed"));
     }
 
     #[test]
-    fn a_run_in_which_all_passed_is_a_success() {
-        let outcome = outcome(&tally_of(&[
-            "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
-        ]));
+    fn the_totals_are_the_very_last_line_and_skips_stand_before_them() {
+        let skip = "SKIPPED postgres: no server";
+        let (text, outcome) = conclude(tally_of(&[skip, skip, THREE]), &[]);
         assert!(outcome.passed());
+        assert_eq!(
+            text.lines().skip(1).collect::<Vec<_>>(),
+            [
+                "SKIPPED postgres: no server (2 times)",
+                "1 test ignored by an attribute; counted as skipped",
+                "3 passed, 0 failed, 3 skipped",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_failed_test_fails_the_run_also_when_its_name_was_not_seen() {
+        let result = "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out";
+        assert_eq!(conclude(tally_of(&[result]), &[]).1.failures, ["2 failed tests"]);
+        let (text, outcome) = conclude(tally_of(&["test a::b ... FAILED", result]), &[]);
+        assert_eq!(outcome.failures, ["a::b"]);
+        assert!(text.contains("\nFAILED a::b\n"), "{text}");
     }
 
     #[test]
     fn a_required_name_must_not_be_skipped() {
-        let lines = [
-            "SKIPPED postgres: no server",
-            "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
-        ];
-        assert!(conclude(tally_of(&lines), &["mysql".to_owned()]).passed());
-        let outcome = conclude(tally_of(&lines), &["postgres".to_owned()]);
+        let lines = ["SKIPPED postgres: no server", THREE];
+        assert!(conclude(tally_of(&lines), &["mysql".to_owned()]).1.passed());
+        let (text, outcome) = conclude(tally_of(&lines), &["postgres".to_owned()]);
         assert_eq!(outcome.failures, ["DBAGENT_REQUIRE names it, yet it was skipped: postgres: no server"]);
+        assert_eq!(text.lines().last(), Some("3 passed, 1 failed, 2 skipped"));
     }
 }

@@ -60,7 +60,7 @@ impl Workspace {
         let hint = report::nearest(word, names.iter().copied().chain(short))
             .map(|name| format!("did you mean `{name}`? "))
             .unwrap_or_default();
-        bail!("no package or dialect `{word}` here; {hint}There are: {}", names.join(", "))
+        bail!("no package or dialect `{word}` here; {hint}there are: {}", names.join(", "))
     }
 
     /// Every feature of the given members that can be on at once, as `package/feature`.
