@@ -121,7 +121,8 @@ fn rustdoc(workspace: &Workspace) -> Result<Outcome> {
 /// Runs each example as a reader would, but with nothing on its standard input.
 fn examples(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.root().join("examples");
-    let programs = cargo::build(workspace.root(), &docs::programs(workspace)?)?;
+    let mut programs = cargo::build(workspace.root(), &docs::programs(workspace)?)?;
+    programs.sort_by(|left, right| left.name.cmp(&right.name));
     let mut outcome = Outcome::success();
     let mut ran = 0;
     for program in programs.iter().filter(|program| program.is_example && program.package_folder == folder) {

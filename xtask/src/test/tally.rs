@@ -13,7 +13,21 @@ pub(super) struct Tally {
     ignored: usize,
     failures: Vec<String>,
     skips: Vec<String>,
-    in_output_of_passed_tests: bool,
+    /// Where in the output of one test program we are.
+    place: Place,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before the first program, or after the result of one.
+    #[default]
+    Between,
+    /// Where each test has its line.
+    Tests,
+    /// What passed tests printed.
+    OutputOfPassed,
+    /// What failed tests printed.
+    OutputOfFailed,
 }
 
 impl Tally {
@@ -25,25 +39,36 @@ impl Tally {
             self.skips.push(skip.trim().to_owned());
         }
         if let Some(result) = line.strip_prefix(RESULT) {
-            self.in_output_of_passed_tests = false;
             self.add(result);
-            return true;
-        }
-        match line {
-            "successes:" => self.in_output_of_passed_tests = true,
-            "failures:" => self.in_output_of_passed_tests = false,
-            _ => {
-                if let Some(name) = failed_test(line) {
-                    self.failures.push(name.to_owned());
-                }
+            self.place = Place::Between;
+        } else if line == "successes:" {
+            self.place = Place::OutputOfPassed;
+        } else if line == "failures:" {
+            self.place = Place::OutputOfFailed;
+        } else if matches!(self.place, Place::Between | Place::Tests) {
+            if is_start(line) {
+                self.notice_death();
+                self.place = Place::Tests;
+            } else if let Some(name) = failed_test(line) {
+                self.failures.push(name.to_owned());
             }
         }
-        !self.in_output_of_passed_tests
+        self.place != Place::OutputOfPassed
     }
 
-    /// Forgets where in a program's output we are: it may have died in the middle.
+    /// Closes the books of one call of cargo.
     pub(super) fn end_of_suite(&mut self) {
-        self.in_output_of_passed_tests = false;
+        self.notice_death();
+        self.place = Place::Between;
+    }
+
+    /// A program that began and never gave its result ended too early, perhaps even with success.
+    fn notice_death(&mut self) {
+        if self.place != Place::Between {
+            self.fail(
+                "a test program ended before it gave its result; the output above says which".to_owned(),
+            );
+        }
     }
 
     /// Counts a failure that no test reported.
@@ -111,6 +136,12 @@ impl Tally {
             }
         }
     }
+}
+
+/// Whether a test program begins here: `running 3 tests`.
+fn is_start(line: &str) -> bool {
+    let number = line.strip_prefix("running ").and_then(|rest| rest.split_once(" test"));
+    number.is_some_and(|(number, rest)| matches!(rest, "" | "s") && number.parse::<usize>().is_ok())
 }
 
 /// The name in `test NAME ... FAILED`.
@@ -213,11 +244,25 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn a_program_that_dies_in_its_output_does_not_hide_the_next_one() {
-        let mut tally = Tally::default();
-        assert!(!tally.take("successes:"));
+    fn a_program_that_dies_is_a_failure_and_does_not_hide_the_next_one() {
+        let (mut tally, _) = read(&format!("running 2 tests\ntest a ... ok\n{GOOD}"));
+        assert_eq!(tally.totals(), "2 passed, 1 failed, 2 skipped");
         tally.end_of_suite();
+        assert_eq!(tally.totals(), "2 passed, 1 failed, 2 skipped");
+
+        tally.take("running 1 test");
+        tally.take("successes:");
+        tally.end_of_suite();
+        assert_eq!(tally.totals(), "2 passed, 2 failed, 2 skipped");
         assert!(tally.take("test next ... ok"));
+    }
+
+    #[test]
+    fn what_a_test_prints_is_not_taken_for_the_words_of_a_program() {
+        let (tally, _) = read(&GOOD.replace("some chatter", "running 7 tests\ntest x ... FAILED"));
+        assert_eq!(tally.totals(), "2 passed, 0 failed, 2 skipped");
+        assert!(is_start("running 0 tests") && is_start("running 1 test"));
+        assert!(!is_start("running late") && !is_start("running 2 tests of strength"));
     }
 
     #[test]
