@@ -1,6 +1,7 @@
 //! Documents: what they point to exists, and every crate is in them.
 
 mod links;
+mod stability;
 
 use std::path::Path;
 
@@ -22,6 +23,7 @@ pub(super) fn check(root: &Path, files: &[TextFile]) -> Vec<String> {
     }
     problems.extend(crates_are_named(files));
     problems.extend(named_checks_exist(files));
+    problems.extend(stability::check(files));
     if !document(files, "CHANGELOG.md").is_some_and(|file| file.text.contains("\n## [Unreleased]")) {
         problems.push("CHANGELOG.md has no section `## [Unreleased]`".to_owned());
     }
