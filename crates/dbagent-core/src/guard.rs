@@ -4,6 +4,7 @@
 //! core alone decides ([`judge`]). It fails closed: what nobody vouched for is refused, with a rule code,
 //! the place in the text, and what to do instead.
 
+pub mod corpus;
 mod judge;
 mod parsed;
 mod policy;
