@@ -4,6 +4,7 @@
 //! [`ModelEvent::End`]. A stream that stops without it is [`ModelErrorKind::Truncated`], and [`drain`]
 //! makes that impossible to miss. Retry and fallback are wrappers that are models themselves.
 
+mod json_actions;
 mod message;
 mod retry;
 
@@ -17,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub use json_actions::JsonActions;
 pub use message::{AssistantMessage, Message, ToolCall, ToolMessage};
-pub use retry::{Fallback, Retrying, RetryPolicy};
+pub use retry::{Fallback, RetryPolicy, Retrying};
 
 use crate::tool::ToolSpec;
 
@@ -341,7 +343,10 @@ impl ModelError {
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         let retryable = matches!(
             kind,
-            ModelErrorKind::RateLimited | ModelErrorKind::Server | ModelErrorKind::Transport | ModelErrorKind::Truncated
+            ModelErrorKind::RateLimited
+                | ModelErrorKind::Server
+                | ModelErrorKind::Transport
+                | ModelErrorKind::Truncated
         );
         Self { kind, message: message.into(), status: None, body: None, retry_after: None, retryable }
     }
@@ -395,5 +400,8 @@ pub async fn drain(
             event => on_event(event),
         }
     }
-    Err(ModelError::new(ModelErrorKind::Truncated, "the model's stream stopped before its reply was complete"))
+    Err(ModelError::new(
+        ModelErrorKind::Truncated,
+        "the model's stream stopped before its reply was complete",
+    ))
 }

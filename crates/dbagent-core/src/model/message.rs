@@ -56,7 +56,12 @@ pub struct ToolCall {
 impl ToolCall {
     /// A call without a provider id.
     pub fn new(name: impl Into<String>, arguments: impl Into<String>) -> Self {
-        Self { id: String::new(), name: name.into(), arguments: arguments.into(), extras: serde_json::Map::new() }
+        Self {
+            id: String::new(),
+            name: name.into(),
+            arguments: arguments.into(),
+            extras: serde_json::Map::new(),
+        }
     }
 }
 

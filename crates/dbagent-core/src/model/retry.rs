@@ -54,7 +54,9 @@ async fn start(model: &dyn Model, request: ModelRequest) -> Result<ModelStream, 
     match events.next().await {
         Some(Ok(first)) => Ok(stream::iter([Ok(first)]).chain(events).boxed()),
         Some(Err(error)) => Err(error),
-        None => Err(ModelError::new(ModelErrorKind::Truncated, "the model's stream ended before its first event")),
+        None => {
+            Err(ModelError::new(ModelErrorKind::Truncated, "the model's stream ended before its first event"))
+        }
     }
 }
 
@@ -87,7 +89,12 @@ impl Model for Retrying {
             if request.deadline.is_some_and(|d| tokio::time::Instant::now() + after >= d) {
                 return Err(error);
             }
-            tracing::warn!(attempt, kind = error.kind.as_str(), after_ms = after.as_millis(), "asking the model again");
+            tracing::warn!(
+                attempt,
+                kind = error.kind.as_str(),
+                after_ms = after.as_millis(),
+                "asking the model again"
+            );
             notes.push(Ok(ModelEvent::Retrying { attempt, after, reason: error.message.clone() }));
             tokio::select! {
                 () = tokio::time::sleep(after) => {}
@@ -116,7 +123,8 @@ impl Fallback {
 }
 
 fn hands_over(error: &ModelError) -> bool {
-    error.retryable || matches!(error.kind, ModelErrorKind::Auth | ModelErrorKind::Timeout | ModelErrorKind::RateLimited)
+    error.retryable
+        || matches!(error.kind, ModelErrorKind::Auth | ModelErrorKind::Timeout | ModelErrorKind::RateLimited)
 }
 
 #[async_trait]

@@ -131,7 +131,9 @@ fn decode(text: &str) -> Result<String, UrlError> {
         match (digit(iter.next()), digit(iter.next())) {
             (Some(high), Some(low)) => bytes.push(u8::try_from(high * 16 + low).unwrap_or_default()),
             _ => {
-                return Err(UrlError("% must be followed by two hexadecimal digits (write %25 for %)".into()));
+                return Err(UrlError(
+                    "% must be followed by two hexadecimal digits (write %25 for %)".into(),
+                ));
             }
         }
     }

@@ -37,8 +37,9 @@ impl Arguments {
     /// When the text is not one JSON object, or a key appears twice.
     pub fn parse(raw: &str) -> Result<Self, ArgumentError> {
         let text = if raw.trim().is_empty() { "{}" } else { raw };
-        let json = Json::parse(text, JsonLimits::default())
-            .map_err(|e| ArgumentError(format!("the JSON cannot be read: {} at byte {} ({})", e.message, e.at, e.path)))?;
+        let json = Json::parse(text, JsonLimits::default()).map_err(|e| {
+            ArgumentError(format!("the JSON cannot be read: {} at byte {} ({})", e.message, e.at, e.path))
+        })?;
         match json {
             Json::Object(_) => Ok(Self { raw: text.to_owned(), json }),
             other => Err(ArgumentError::expected("$", "an object", &other)),
@@ -64,7 +65,10 @@ impl Arguments {
                     Some(name) => format!("; did you mean {name}?"),
                     None => format!("; known are {}", known.join(", ")),
                 };
-                return Err(ArgumentError(format!("$.{} is not an argument{advice}", crate::text::shorten(key, 60))));
+                return Err(ArgumentError(format!(
+                    "$.{} is not an argument{advice}",
+                    crate::text::shorten(key, 60)
+                )));
             }
         }
         Ok(())
@@ -92,7 +96,11 @@ impl Arguments {
     }
 
     /// A whole number within a range, that may be absent.
-    pub fn optional_u64(&self, key: &str, range: std::ops::RangeInclusive<u64>) -> Result<Option<u64>, ArgumentError> {
+    pub fn optional_u64(
+        &self,
+        key: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, ArgumentError> {
         let Some(value) = self.present(key) else { return Ok(None) };
         let wanted = format!("a whole number from {} to {}", range.start(), range.end());
         match value.as_u64() {
@@ -113,7 +121,8 @@ impl Arguments {
                 .iter()
                 .enumerate()
                 .map(|(i, item)| {
-                    item.as_str().ok_or_else(|| ArgumentError::expected(&format!("$.{key}[{i}]"), "a string", item))
+                    item.as_str()
+                        .ok_or_else(|| ArgumentError::expected(&format!("$.{key}[{i}]"), "a string", item))
                 })
                 .collect(),
             Some(other) => Err(ArgumentError::expected(&format!("$.{key}"), "an array of strings", other)),
@@ -133,7 +142,10 @@ mod tests {
             "$.limit must be a whole number from 1 to 1000, not a string"
         );
         assert_eq!(args.texts("names").unwrap_err().0, "$.names[1] must be a string, not a number");
-        assert_eq!(args.only(&["limits", "names"]).unwrap_err().0, "$.limit is not an argument; did you mean limits?");
+        assert_eq!(
+            args.only(&["limits", "names"]).unwrap_err().0,
+            "$.limit is not an argument; did you mean limits?"
+        );
         assert_eq!(args.text("statement").unwrap_err().0, "$.statement is missing; it must be a string");
     }
 

@@ -39,8 +39,12 @@ where
     Fut: Future<Output = Result<ToolOutput, ToolError>> + Send,
 {
     let parameters = schemars::schema_for!(A).to_value();
-    let spec =
-        ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: Arc::new(parameters), hints };
+    let spec = ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters: Arc::new(parameters),
+        hints,
+    };
     TypedTool { spec, run, _arguments: PhantomData }
 }
 
@@ -57,8 +61,8 @@ where
 
     async fn call(&self, _context: &ToolContext, arguments: Arguments) -> Result<ToolOutput, ToolError> {
         let value = arguments.json().to_value();
-        let arguments =
-            serde_json::from_value(value).map_err(|e| ToolError::ForModel(format!("invalid arguments: {e}")))?;
+        let arguments = serde_json::from_value(value)
+            .map_err(|e| ToolError::ForModel(format!("invalid arguments: {e}")))?;
         (self.run)(arguments).await
     }
 }

@@ -1,0 +1,115 @@
+//! The agent: a model, tools, middleware and budgets over a thread of facts.
+//!
+//! The loop is small: [`next`](crate::state::next) says what may happen, the driver makes it happen and
+//! appends facts. The factories of the umbrella crate put databases, prompts and defaults together.
+
+mod builder;
+mod driver;
+mod output;
+mod run;
+
+use std::sync::Arc;
+
+pub use builder::AgentBuilder;
+pub use output::OutputSchema;
+pub use run::{Answer, EventStream, Run};
+
+use crate::budget::Budgets;
+use crate::error::Result;
+use crate::event::EventSender;
+use crate::metrics::{Price, SessionMetrics};
+use crate::middleware::Middleware;
+use crate::model::Model;
+use crate::store::Store;
+use crate::tool::{HostObjects, Tool};
+use crate::tools::Database;
+
+/// An agent. Cheap to clone, no generics.
+#[derive(Clone)]
+pub struct Agent {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    model: Arc<dyn Model>,
+    databases: Vec<Database>,
+    tools: Vec<Arc<dyn Tool>>,
+    middleware: Vec<Arc<dyn Middleware>>,
+    system: Arc<[String]>,
+    budgets: Budgets,
+    metrics: SessionMetrics,
+    price: Option<Price>,
+    store: Arc<dyn Store>,
+    output: Option<OutputSchema>,
+    host: HostObjects,
+    fingerprint: String,
+    temperature: Option<f32>,
+}
+
+impl Agent {
+    /// Starts to build an agent that asks this model.
+    pub fn builder(model: Arc<dyn Model>) -> AgentBuilder {
+        AgentBuilder::new(model)
+    }
+
+    /// The model that is asked.
+    pub fn model(&self) -> &dyn Model {
+        &*self.inner.model
+    }
+
+    /// The counters.
+    pub fn metrics(&self) -> &SessionMetrics {
+        &self.inner.metrics
+    }
+
+    /// The store of its threads.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// Opens its databases now instead of at the first question.
+    ///
+    /// # Errors
+    /// What the dialect says.
+    pub async fn connect(&self) -> Result<()> {
+        let call = crate::context::CallContext::within(self.inner.budgets.wall_clock());
+        for database in &self.inner.databases {
+            database.session(&call).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts a run on a thread, new or continued. It goes on by itself on the caller's runtime; dropping
+    /// the [`Run`] does not stop it.
+    pub fn start(&self, thread: &str, input: impl Into<String>) -> Run {
+        let events = EventSender::new(thread);
+        driver::spawn(Arc::clone(&self.inner), thread, Some(input.into()), events)
+    }
+
+    /// Goes on with a thread whose run was interrupted.
+    pub fn resume(&self, thread: &str) -> Run {
+        let events = EventSender::new(thread);
+        driver::spawn(Arc::clone(&self.inner), thread, None, events)
+    }
+
+    /// Asks on a thread, new or continued, and waits for the answer. Dropping the future cancels the run.
+    ///
+    /// # Errors
+    /// What the model cannot mend: the database out of reach, the model's server, a broken log.
+    pub async fn ask(&self, thread: &str, input: impl Into<String>) -> Result<Answer> {
+        let run = self.start(thread, input);
+        let guard = run.cancel_token().drop_guard();
+        let answer = run.outcome().await;
+        guard.disarm();
+        answer
+    }
+}
+
+impl std::fmt::Debug for Agent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agent")
+            .field("model", &self.inner.model.id())
+            .field("tools", &self.inner.tools.iter().map(|t| t.spec().name.as_str()).collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,219 @@
+//! Builds an agent and checks what it is built from.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use super::{Agent, Inner, OutputSchema};
+use crate::budget::Budgets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::metrics::{Price, SessionMetrics};
+use crate::middleware::{Middleware, RepeatGuard, ordered};
+use crate::model::{Actions, JsonActions, Model, RetryPolicy, Retrying};
+use crate::store::{MemoryStore, Store};
+use crate::tool::{HostObjects, Tool};
+use crate::tools::Database;
+
+/// Builds an [`Agent`].
+pub struct AgentBuilder {
+    model: Arc<dyn Model>,
+    retry: RetryPolicy,
+    databases: Vec<Database>,
+    tools: Vec<Arc<dyn Tool>>,
+    middleware: Vec<Arc<dyn Middleware>>,
+    system: Vec<String>,
+    budgets: Budgets,
+    metrics: SessionMetrics,
+    price: Option<Price>,
+    store: Option<Arc<dyn Store>>,
+    output: Option<OutputSchema>,
+    host: HostObjects,
+    temperature: Option<f32>,
+}
+
+impl AgentBuilder {
+    pub(super) fn new(model: Arc<dyn Model>) -> Self {
+        Self {
+            model,
+            retry: RetryPolicy::default(),
+            databases: Vec::new(),
+            tools: Vec::new(),
+            middleware: Vec::new(),
+            system: Vec::new(),
+            budgets: Budgets::default(),
+            metrics: SessionMetrics::new(),
+            price: None,
+            store: None,
+            output: None,
+            host: HostObjects::default(),
+            temperature: None,
+        }
+    }
+
+    /// Gives it the tools and the prompt of a database.
+    pub fn database(mut self, database: Database) -> Self {
+        self.databases.push(database);
+        self
+    }
+
+    /// Adds text to the system role, after the databases' own.
+    pub fn system(mut self, text: impl Into<String>) -> Self {
+        self.system.push(text.into());
+        self
+    }
+
+    /// Adds a tool of the host.
+    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Adds middleware.
+    pub fn middleware(mut self, middleware: Arc<dyn Middleware>) -> Self {
+        self.middleware.push(middleware);
+        self
+    }
+
+    /// Sets the budgets of each run.
+    pub fn budgets(mut self, budgets: Budgets) -> Self {
+        self.budgets = budgets;
+        self
+    }
+
+    /// Counts into these counters.
+    pub fn metrics(mut self, metrics: SessionMetrics) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// Sets what a million tokens cost, so that the metrics count cost.
+    pub fn price(mut self, price: Price) -> Self {
+        self.price = Some(price);
+        self
+    }
+
+    /// Keeps threads there; in memory when not set.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Asks for answers that fit a JSON schema.
+    pub fn output(mut self, output: OutputSchema) -> Self {
+        self.output = Some(output);
+        self
+    }
+
+    /// Gives tools of the host an object by type.
+    pub fn host_object<T: std::any::Any + Send + Sync>(mut self, object: Arc<T>) -> Self {
+        self.host = self.host.with(object);
+        self
+    }
+
+    /// Sets how often and how patiently the model is asked again after failures that may pass.
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.retry = policy;
+        self
+    }
+
+    /// Sets the sampling temperature.
+    pub fn temperature(mut self, temperature: f32) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Checks everything and builds. Nothing is connected and no runtime is needed yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`]: two tools of one name, a tool's name or schema that servers refuse, a required
+    /// middleware replaced, budgets of zero.
+    pub fn build(self) -> Result<Agent> {
+        let middleware = ordered(vec![Arc::new(RepeatGuard)], self.middleware)?;
+        let mut tools: Vec<Arc<dyn Tool>> = self.databases.iter().flat_map(Database::tools).collect();
+        tools.extend(self.tools);
+        tools.extend(middleware.iter().flat_map(|m| m.tools()));
+        check_tools(&tools)?;
+        check_budgets(&self.budgets)?;
+        let mut system: Vec<String> = self.databases.iter().map(Database::prompt).collect();
+        system.extend(middleware.iter().filter_map(|m| m.prompt()));
+        system.extend(self.system);
+        let fingerprint = fingerprint(&*self.model, &tools, &self.databases);
+        let model: Arc<dyn Model> = Arc::new(Retrying::new(self.model, self.retry));
+        let model: Arc<dyn Model> =
+            if model.profile().actions == Actions::Json { Arc::new(JsonActions::new(model)) } else { model };
+        Ok(Agent {
+            inner: Arc::new(Inner {
+                model,
+                databases: self.databases,
+                tools,
+                middleware,
+                system: system.into(),
+                budgets: self.budgets,
+                metrics: self.metrics,
+                price: self.price,
+                store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
+                output: self.output,
+                host: self.host,
+                fingerprint,
+                temperature: self.temperature,
+            }),
+        })
+    }
+}
+
+fn check_tools(tools: &[Arc<dyn Tool>]) -> Result<()> {
+    let config = |m: String| Error::new(ErrorKind::Config, m).op("build");
+    for (i, tool) in tools.iter().enumerate() {
+        let spec = tool.spec();
+        let name = &spec.name;
+        let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if name.is_empty() || name.len() > 64 || !name.chars().all(good) {
+            return Err(config(format!("{name:?} is no name for a tool: 1 to 64 letters, digits, _ or -")));
+        }
+        if tools.iter().skip(i + 1).any(|t| t.spec().name == *name) {
+            return Err(config(format!("two tools have the name {name:?}")).hint("rename the host's tool"));
+        }
+        if spec.parameters.get("type").and_then(|t| t.as_str()) != Some("object") {
+            return Err(config(format!("the schema of the tool {name:?} must have \"type\": \"object\"")));
+        }
+        jsonschema::validator_for(&spec.parameters)
+            .map_err(|e| config(format!("the schema of the tool {name:?} cannot be used: {e}")))?;
+    }
+    Ok(())
+}
+
+fn check_budgets(b: &Budgets) -> Result<()> {
+    for (name, value) in [
+        ("turns", u64::from(b.turns)),
+        ("tool_calls", u64::from(b.tool_calls)),
+        ("tokens", b.tokens),
+        ("wall_clock_s", b.wall_clock_s),
+        ("parallel_calls", b.parallel_calls as u64),
+        ("calls_per_turn", b.calls_per_turn as u64),
+    ] {
+        if value == 0 {
+            return Err(Error::new(ErrorKind::Config, format!("the budget {name} must not be 0")).op("build"));
+        }
+    }
+    Ok(())
+}
+
+/// Digest of what a pending call depends on: tools, policies, model.
+fn fingerprint(model: &dyn Model, tools: &[Arc<dyn Tool>], databases: &[Database]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(model.id());
+    for tool in tools {
+        let spec = tool.spec();
+        hash.update(&spec.name);
+        hash.update(spec.parameters.to_string());
+    }
+    for database in databases {
+        hash.update(database.target().policy.digest());
+    }
+    hash.finalize().iter().take(16).fold(String::new(), |mut out, b| {
+        // Writing to a String cannot fail.
+        _ = write!(out, "{b:02x}");
+        out
+    })
+}

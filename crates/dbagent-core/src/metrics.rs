@@ -1,0 +1,158 @@
+//! Counters that the caller makes, hands in and reads at any time.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::model::Usage;
+
+macro_rules! counters {
+    ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
+        #[derive(Default)]
+        struct Counters { $($name: AtomicU64,)+ }
+
+        /// The counters at one moment.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+        pub struct Summary { $($(#[doc = $doc])+ pub $name: u64,)+ }
+
+        impl SessionMetrics {
+            /// The counters now.
+            pub fn summary(&self) -> Summary {
+                Summary { $($name: self.0.$name.load(Ordering::Relaxed),)+ }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Statements that ran.
+    queries,
+    /// Rows that they returned.
+    rows,
+    /// Bytes of those rows.
+    bytes,
+    /// Microseconds that they took.
+    query_micros,
+    /// Requests that the guard refused.
+    refused,
+    /// Statements refused because of their estimate.
+    blocked_by_estimate,
+    /// Calls refused because a budget was used up.
+    budget_exhausted,
+    /// Results that were too large to show.
+    too_large,
+    /// Statements that failed.
+    errors,
+    /// Of these, past their time limit.
+    timeouts,
+    /// Requests to models.
+    model_calls,
+    /// Tokens read by models.
+    input_tokens,
+    /// Tokens written by models.
+    output_tokens,
+    /// Cost in millionths of the currency that the host's prices are in.
+    cost_micros,
+}
+
+/// Counters of everything that runs with them. Thread-safe; clones share the counters.
+#[derive(Clone, Default)]
+pub struct SessionMetrics(Arc<Counters>);
+
+/// What a host pays for a million tokens, in its own currency.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Deserialize, serde::Serialize)]
+pub struct Price {
+    /// For a million tokens read.
+    pub input: f64,
+    /// For a million tokens written.
+    pub output: f64,
+}
+
+impl Price {
+    /// The cost of this use in millionths.
+    pub fn micros(&self, usage: &Usage) -> u64 {
+        let micros = self.input * usage.input as f64 + self.output * usage.output as f64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cost is shown rounded and is not negative"
+        )]
+        {
+            micros.max(0.0).round() as u64
+        }
+    }
+}
+
+impl SessionMetrics {
+    /// Counters at zero.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn query(&self, rows: u64, bytes: u64, time: Duration) {
+        add(&self.0.queries, 1);
+        add(&self.0.rows, rows);
+        add(&self.0.bytes, bytes);
+        add(&self.0.query_micros, u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    pub(crate) fn refused(&self) {
+        add(&self.0.refused, 1);
+    }
+
+    pub(crate) fn blocked_by_estimate(&self) {
+        add(&self.0.blocked_by_estimate, 1);
+    }
+
+    pub(crate) fn budget_exhausted(&self) {
+        add(&self.0.budget_exhausted, 1);
+    }
+
+    pub(crate) fn too_large(&self) {
+        add(&self.0.too_large, 1);
+    }
+
+    pub(crate) fn error(&self, kind: crate::ErrorKind) {
+        add(&self.0.errors, 1);
+        if kind == crate::ErrorKind::Timeout {
+            add(&self.0.timeouts, 1);
+        }
+    }
+
+    pub(crate) fn model(&self, usage: &Usage, price: Option<Price>) {
+        add(&self.0.model_calls, 1);
+        add(&self.0.input_tokens, usage.input);
+        add(&self.0.output_tokens, usage.output);
+        add(&self.0.cost_micros, price.map_or(0, |p| p.micros(usage)));
+    }
+}
+
+fn add(counter: &AtomicU64, n: u64) {
+    counter.fetch_add(n, Ordering::Relaxed);
+}
+
+impl fmt::Debug for SessionMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.summary().fmt(f)
+    }
+}
+
+impl fmt::Display for Summary {
+    /// One line for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} queries, {} rows, {} refused, {} errors, {} model calls, {} + {} tokens",
+            self.queries,
+            self.rows,
+            self.refused,
+            self.errors,
+            self.model_calls,
+            self.input_tokens,
+            self.output_tokens
+        )
+    }
+}
