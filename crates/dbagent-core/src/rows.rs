@@ -21,6 +21,8 @@ pub const BATCH_ROWS: usize = 8_192;
 pub const BATCH_BYTES: usize = 1 << 20;
 /// Bytes of batches that wait between the writer and the reader; one batch may always wait.
 pub const QUEUE_BYTES: usize = 1 << 20;
+/// Context key of the error for a dialect that did not stop by itself and was dropped after a grace.
+pub const GRACE_KEY: &str = "grace";
 /// Field metadata key that says what a column's text means.
 pub const TYPE_KEY: &str = "dbagent.type";
 /// Value of [`TYPE_KEY`]: each value is a canonical JSON text, because the column mixes types.

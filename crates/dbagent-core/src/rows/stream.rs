@@ -88,7 +88,7 @@ impl Rows {
     ///
     /// # Errors
     /// What the dialect says; [`ErrorKind::Timeout`] and [`ErrorKind::Cancelled`] also when it does not
-    /// stop by itself.
+    /// stop by itself: the error then carries the context key [`GRACE_KEY`](super::GRACE_KEY).
     pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             if let Some(read) = &mut self.read {
@@ -100,6 +100,10 @@ impl Rows {
                         // The sink is dropped with the future at the latest; what it pushed is still taken.
                         self.queue.finish();
                         match done {
+                            // A dialect that was told to stop and returns quietly did not read everything.
+                            Ok(Ok(())) if self.call.is_over() && self.ending().is_complete() => {
+                                self.failed = Some(self.call.over("read"));
+                            }
                             Ok(Ok(())) => {}
                             Ok(Err(refusal)) => self.refused = Some(refusal),
                             Err(e) => self.failed = Some(e),
@@ -128,13 +132,12 @@ impl Rows {
         self.call.cancel.cancel();
         self.queue.close();
         self.read = None;
-        if Instant::now() >= self.call.deadline {
+        let error = if Instant::now() >= self.call.deadline {
             Error::new(ErrorKind::Timeout, "the time limit passed and the database did not stop in time")
-                .op("read")
         } else {
             Error::new(ErrorKind::Cancelled, "the call was cancelled and the database did not stop in time")
-                .op("read")
-        }
+        };
+        error.op("read").with(super::GRACE_KEY, format!("{} s", GRACE.as_secs()))
     }
 
     /// The columns, once they are known: after the first [`next`](Self::next).
@@ -164,5 +167,60 @@ impl Drop for Rows {
         // A producer on a thread of its own is stopped by the token, one inside the future by the drop.
         self.call.cancel.cancel();
         self.queue.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ColumnSpec, Flow, GRACE_KEY};
+    use super::*;
+
+    const LIMITS: SinkLimits = SinkLimits { rows: None, bytes: None, cell_bytes: 1 << 20 };
+
+    /// Rows without end, of a dialect that returns quietly when it is told to stop.
+    async fn quiet(sink: Sink) -> Result<Outcome<()>> {
+        let mut writer = sink.into_writer(vec![ColumnSpec { name: "n".into(), declared: None }]);
+        for n in 0.. {
+            if writer.begin_row() == Flow::Stop {
+                break;
+            }
+            writer.int(n)?;
+            if writer.end_row().await? == Flow::Stop {
+                break;
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    #[tokio::test]
+    async fn a_read_that_was_cancelled_is_never_taken_for_complete() {
+        let call = CallContext::within(Duration::from_secs(60));
+        let mut rows = Rows::start(LIMITS, call.clone(), |sink, _| Box::pin(quiet(sink)));
+        assert!(rows.next().await.unwrap().is_some());
+        call.cancel.cancel();
+        let error = loop {
+            match rows.next().await {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("taken for complete"),
+                Err(e) => break e,
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        assert!(error.context().is_empty(), "it stopped by itself: {error}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_dialect_that_does_not_stop_is_dropped_and_named() {
+        let call = CallContext::within(Duration::from_secs(5));
+        let mut rows = Rows::start(LIMITS, call, |sink, _| {
+            Box::pin(async move {
+                std::future::pending::<()>().await;
+                drop(sink);
+                Ok(Ok(()))
+            })
+        });
+        let error = rows.next().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        assert!(error.context().iter().any(|(key, _)| *key == GRACE_KEY), "{error}");
     }
 }
