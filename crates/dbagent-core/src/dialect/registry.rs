@@ -74,7 +74,7 @@ impl Registry {
             return Ok(dialect);
         }
         let known: Vec<String> =
-            self.iter().flat_map(|d| d.url_schemes()).map(|s| format!("{s}://")).collect();
+            self.iter().flat_map(Dialect::url_schemes).map(|s| format!("{s}://")).collect();
         if known.is_empty() {
             return Err(Error::new(ErrorKind::Config, format!("no dialect is registered, so {scheme}:// cannot be opened"))
                 .hint(

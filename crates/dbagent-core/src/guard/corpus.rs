@@ -344,9 +344,7 @@ mod tests {
 
     fn parse(request: &Request, _: &ParseContext) -> Result<Parsed> {
         let text = request.as_str();
-        if text.contains("panic") {
-            panic!("on purpose");
-        }
+        assert!(!text.contains("panic"), "on purpose");
         let mut parsed = match text.split(' ').next() {
             Some("read") => Parsed::new(StatementClass::Read, Effects::READ),
             Some("write") => Parsed::new(StatementClass::Insert, Effects::WRITE),

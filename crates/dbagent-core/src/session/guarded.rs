@@ -163,13 +163,13 @@ impl GuardedSession {
                 Verdict::Proposed(Proposal { request, parsed })
             }
             Judgement::Write => Verdict::Refused(refuse_write(&parsed)),
-            Judgement::Read => match parameters(&parsed, &request.params) {
-                Some(refusal) => Verdict::Refused(refusal),
-                None => {
-                    let caps = self.caps(rows);
-                    Verdict::Cleared(Cleared::new(request, parsed, caps, self.inner.seal))
+            Judgement::Read => {
+                if let Some(refusal) = parameters(&parsed, &request.params) {
+                    Verdict::Refused(refusal)
+                } else {
+                    Verdict::Cleared(Cleared::new(request, parsed, self.caps(rows), self.inner.seal))
                 }
-            },
+            }
         })
     }
 

@@ -112,8 +112,8 @@ impl Query {
         Self { database, verb: Some(verb), spec }
     }
 
-    fn request(&self, arguments: &Arguments) -> Result<(Request, u64), ToolOutput> {
-        let bad = |e: ArgumentError| feedback::arguments(&e);
+    fn request(&self, arguments: &Arguments) -> Result<(Request, u64), Box<ToolOutput>> {
+        let bad = |e: ArgumentError| Box::new(feedback::arguments(&e));
         let g = &self.database.target().guardrails;
         let limit = arguments
             .optional_u64("limit", 1..=g.hard_max_rows)
@@ -124,13 +124,13 @@ impl Query {
                 arguments.only(&["statement", "params", "limit"]).map_err(bad)?;
                 let statement = arguments.text("statement").map_err(bad)?;
                 let params = Params::from_json(arguments.json().get("params").unwrap_or(&Json::Null))
-                    .map_err(|e| feedback::error(&e, None))?;
+                    .map_err(|e| Box::new(feedback::error(&e, None)))?;
                 Request::text(statement).with_params(params)
             }
             Some(verb) => {
                 let members = arguments.json().as_object().unwrap_or_default();
                 let own = Json::Object(members.iter().filter(|(k, _)| k != "limit").cloned().collect());
-                (verb.compile)(&own).map_err(|e| feedback::error(&e, None))?
+                (verb.compile)(&own).map_err(|e| Box::new(feedback::error(&e, None)))?
             }
         };
         Ok((request, limit))
@@ -146,7 +146,7 @@ impl Tool for Query {
     async fn call(&self, context: &ToolContext, arguments: Arguments) -> Result<ToolOutput, ToolError> {
         match self.request(&arguments) {
             Ok((request, limit)) => Ok(run(&self.database, context, request, limit, Overflow::Marked).await),
-            Err(output) => Ok(output),
+            Err(output) => Ok(*output),
         }
     }
 }

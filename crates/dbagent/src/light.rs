@@ -1,0 +1,277 @@
+//! The light agent: one database, the common tools, no files, no planning, no sub-agents.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dbagent_core::agent::Run;
+use dbagent_core::budget::Budgets;
+use dbagent_core::metrics::{Price, SessionMetrics};
+use dbagent_core::middleware::Middleware;
+use dbagent_core::model::{Model, RetryPolicy};
+use dbagent_core::store::Store;
+use dbagent_core::tool::Tool;
+use dbagent_core::{
+    Agent, Answer, ConnUrl, Credential, Database, Dialect, Error, ErrorKind, GuardedSession, Guardrails, OutputSchema,
+    Policy, Registry, Result, Target,
+};
+
+/// A light agent on one database. Cheap to clone.
+///
+/// It has no files backend: large results are refused with their size instead of being written.
+#[derive(Clone, Debug)]
+pub struct LightAgent {
+    agent: Agent,
+    threads: Arc<AtomicU64>,
+}
+
+impl LightAgent {
+    /// Starts to build one.
+    pub fn builder() -> LightAgentBuilder {
+        LightAgentBuilder::default()
+    }
+
+    /// Asks on a new thread and waits for the answer. Dropping the future cancels the run.
+    ///
+    /// # Errors
+    /// What the model cannot mend: the database out of reach, the model's server.
+    pub async fn ask(&self, question: impl Into<String>) -> Result<Answer> {
+        self.ask_on(&self.new_thread(), question).await
+    }
+
+    /// Asks on a thread, new or continued, and waits for the answer.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub async fn ask_on(&self, thread: &str, question: impl Into<String>) -> Result<Answer> {
+        self.agent.ask(thread, question).await
+    }
+
+    /// Asks on a thread and gives the run back at once: its events can be watched, it can be cancelled, and
+    /// it goes on when this is dropped.
+    pub fn stream(&self, thread: &str, question: impl Into<String>) -> Run {
+        self.agent.start(thread, question)
+    }
+
+    /// A thread name that this agent has not used yet.
+    pub fn new_thread(&self) -> String {
+        format!("thread-{}", self.threads.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Opens the database now instead of at the first question.
+    ///
+    /// # Errors
+    /// What the dialect says.
+    pub async fn connect(&self) -> Result<()> {
+        self.agent.connect().await
+    }
+
+    /// The counters.
+    pub fn metrics(&self) -> &SessionMetrics {
+        self.agent.metrics()
+    }
+
+    /// The agent behind it.
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+}
+
+/// Builds a [`LightAgent`].
+#[derive(Default)]
+pub struct LightAgentBuilder {
+    url: Option<String>,
+    session: Option<GuardedSession>,
+    name: Option<String>,
+    credential: Credential,
+    policy: Policy,
+    guardrails: Guardrails,
+    dialects: Vec<&'static Dialect>,
+    model: Option<Arc<dyn Model>>,
+    system: Vec<String>,
+    tools: Vec<Arc<dyn Tool>>,
+    middleware: Vec<Arc<dyn Middleware>>,
+    budgets: Option<Budgets>,
+    metrics: Option<SessionMetrics>,
+    price: Option<Price>,
+    store: Option<Arc<dyn Store>>,
+    output: Option<OutputSchema>,
+    retry: Option<RetryPolicy>,
+}
+
+impl LightAgentBuilder {
+    /// The database's URL. Its scheme picks the dialect.
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// A session that is open already, instead of a URL. Credential, policy and guardrails are the
+    /// session's own then.
+    pub fn session(mut self, session: GuardedSession) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// The name by which prompts and facts know the database; `main` when not set.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Credentials apart from the URL.
+    pub fn credential(mut self, credential: Credential) -> Self {
+        self.credential = credential;
+        self
+    }
+
+    /// Which objects, columns and functions may be used.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The limits.
+    pub fn guardrails(mut self, guardrails: Guardrails) -> Self {
+        self.guardrails = guardrails;
+        self
+    }
+
+    /// A dialect beyond the registered ones; replaces one of the same id.
+    pub fn dialect(mut self, dialect: &'static Dialect) -> Self {
+        self.dialects.push(dialect);
+        self
+    }
+
+    /// The model. Without one the offline planner answers, where the build has it; a model is never picked
+    /// because a key lies around.
+    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// Text of the host's own, after the dialect's in the system role.
+    pub fn system(mut self, text: impl Into<String>) -> Self {
+        self.system.push(text.into());
+        self
+    }
+
+    /// A tool of the host.
+    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Middleware.
+    pub fn middleware(mut self, middleware: Arc<dyn Middleware>) -> Self {
+        self.middleware.push(middleware);
+        self
+    }
+
+    /// The budgets of each run.
+    pub fn budgets(mut self, budgets: Budgets) -> Self {
+        self.budgets = Some(budgets);
+        self
+    }
+
+    /// Counters that the caller reads.
+    pub fn metrics(mut self, metrics: SessionMetrics) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
+    /// What a million tokens cost.
+    pub fn price(mut self, price: Price) -> Self {
+        self.price = Some(price);
+        self
+    }
+
+    /// Where threads are kept; in memory when not set.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Asks for answers that fit a JSON schema; see [`Answer::structured`].
+    pub fn output(mut self, output: OutputSchema) -> Self {
+        self.output = Some(output);
+        self
+    }
+
+    /// How often and how patiently the model is asked again after failures that may pass.
+    pub fn retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = Some(retry);
+        self
+    }
+
+    /// Checks everything and builds. Nothing is connected and no runtime is needed yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`]: neither a URL nor a session or both, a URL that no dialect opens, an unknown
+    /// credential key, no model, and what [`AgentBuilder::build`](dbagent_core::AgentBuilder::build) says.
+    pub fn build(self) -> Result<LightAgent> {
+        let database = match (self.url, self.session) {
+            (None, Some(session)) => Database::open(session),
+            (Some(url), None) => {
+                let url = ConnUrl::parse(&url)?;
+                let mut registry = Registry::collected()?;
+                for dialect in self.dialects {
+                    registry = registry.with(dialect);
+                }
+                let dialect = registry.for_url(&url)?;
+                self.credential.normalise(dialect.id(), dialect.known_credentials())?;
+                let mut target = Target::new(self.name.unwrap_or_else(|| "main".into()), url);
+                target.credential = self.credential;
+                target.policy = self.policy;
+                target.guardrails = self.guardrails;
+                Database::new(dialect, target)
+            }
+            (Some(_), Some(_)) => return Err(config("both a URL and a session are given", "give one of them")),
+            (None, None) => return Err(config("no database is given", "call .url(\"sqlite:///file.db\") or .session(…)")),
+        };
+        let model = self.model.map_or_else(default_model, Ok)?;
+        let mut builder = Agent::builder(model).database(database);
+        for text in self.system {
+            builder = builder.system(text);
+        }
+        for tool in self.tools {
+            builder = builder.tool(tool);
+        }
+        for middleware in self.middleware {
+            builder = builder.middleware(middleware);
+        }
+        if let Some(budgets) = self.budgets {
+            builder = builder.budgets(budgets);
+        }
+        if let Some(metrics) = self.metrics {
+            builder = builder.metrics(metrics);
+        }
+        if let Some(price) = self.price {
+            builder = builder.price(price);
+        }
+        if let Some(store) = self.store {
+            builder = builder.store(store);
+        }
+        if let Some(output) = self.output {
+            builder = builder.output(output);
+        }
+        if let Some(retry) = self.retry {
+            builder = builder.retry(retry);
+        }
+        Ok(LightAgent { agent: builder.build()?, threads: Arc::new(AtomicU64::new(0)) })
+    }
+}
+
+fn config(message: &str, hint: &str) -> Error {
+    Error::new(ErrorKind::Config, message).op("build").hint(hint)
+}
+
+#[cfg(feature = "offline")]
+#[expect(clippy::unnecessary_wraps, reason = "without the feature there is no default")]
+fn default_model() -> Result<Arc<dyn Model>> {
+    Ok(Arc::new(dbagent_offline::Offline::new()))
+}
+
+#[cfg(not(feature = "offline"))]
+fn default_model() -> Result<Arc<dyn Model>> {
+    Err(config("no model is given", "call .model(…), or build with the feature `offline` for the planner that needs none"))
+}
