@@ -18,6 +18,7 @@ use crate::context::CallContext;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{EventKind, EventSender};
 use crate::fact::{Fact, FactRecord, RunEnd};
+use crate::model::Message;
 use crate::state::{CallStatus, Next, State, next, over};
 use crate::store::{Appended, Lease};
 
@@ -63,6 +64,7 @@ async fn drive(
         _ = from.set(state.seq);
         let (budget, entries) = BudgetHandle::new(state.rows);
         let deadline = Instant::now() + agent.budgets.wall_clock();
+        let last_text = if input.is_none() { last_words(&state) } else { String::new() };
         let mut driver = Driver {
             agent: Arc::clone(&agent),
             thread,
@@ -76,7 +78,7 @@ async fn drive(
             deadline,
             facts: Vec::new(),
             artifacts: Vec::new(),
-            last_text: String::new(),
+            last_text,
             structured: None,
             repairs: 0,
             fatal: None,
@@ -199,7 +201,11 @@ impl Driver {
                         return Ok(end);
                     }
                 }
-                Some(Next::Idle) | None => return Ok(RunEnd::Answered),
+                // Reached when a process ended between the last reply and the end of its run.
+                Some(Next::Idle) | None => {
+                    self.structured = self.agent.output.as_ref().and_then(|o| o.read(&self.last_text).ok());
+                    return Ok(RunEnd::Answered);
+                }
             }
         }
     }
@@ -264,4 +270,14 @@ impl Driver {
         self.events.send(EventKind::Fact(record));
         Ok(())
     }
+}
+
+/// What the model said last in the current run, for a run that is resumed.
+fn last_words(state: &State) -> String {
+    let said = state.messages.iter().rev().take_while(|m| !matches!(m, Message::User { .. }));
+    let mut texts = said.filter_map(|m| match m {
+        Message::Assistant(a) if !a.text.trim().is_empty() => Some(a.text.clone()),
+        _ => None,
+    });
+    texts.next().unwrap_or_default()
 }

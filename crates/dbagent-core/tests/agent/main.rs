@@ -1,0 +1,8 @@
+//! The agent loop, its observations and its facts, on a tiny dialect and a scripted model.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+mod golden;
+mod observations;
+mod resuming;
+mod running;
+mod support;
