@@ -156,7 +156,7 @@ impl Assembler {
         if let Some(text) = part.as_str().or_else(|| part.get("text")?.as_str()) {
             self.take_text(text.to_owned(), events);
         } else if let Some(thinking) = part.get("thinking").or_else(|| part.get("reasoning")) {
-            let texts = thinking.as_array().map(Vec::as_slice).unwrap_or(std::slice::from_ref(thinking));
+            let texts = thinking.as_array().map_or(std::slice::from_ref(thinking), Vec::as_slice);
             for text in texts {
                 if let Some(text) = text.as_str().or_else(|| text.get("text")?.as_str()) {
                     self.take_reasoning(text.to_owned(), events);
@@ -284,7 +284,9 @@ fn merge(into: &mut Map<String, Value>, from: Map<String, Value>) {
             }
             (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
             (Some(Value::Array(old)), Value::Array(new)) => {
-                new.into_iter().for_each(|item| merge_item(old, item))
+                for item in new {
+                    merge_item(old, item);
+                }
             }
             (_, new) => {
                 into.insert(key, new);

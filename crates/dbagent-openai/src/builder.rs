@@ -235,8 +235,7 @@ mod tests {
             .api_key("canary-1")
             .header("x-key", "canary-2")
             .query("sig", "canary-3");
-        let mut shown = format!("{builder:?}");
-        shown.push_str(&format!("{:?}", builder.build().unwrap()));
+        let shown = [format!("{builder:?}"), format!("{:?}", builder.build().unwrap())].concat();
         assert!(!shown.contains("canary"), "{shown}");
     }
 }

@@ -246,19 +246,19 @@ fn kind_of(complaint: &Complaint, status: Option<StatusCode>) -> (ModelErrorKind
         Some(401 | 403) => Kind::Auth,
         Some(402) => return (Kind::RateLimited, false),
         Some(404) => Kind::NotFound,
-        Some(408 | 409) => Kind::Server,
         Some(413) => Kind::ContextOverflow,
         Some(429) => Kind::RateLimited,
         Some(451) => Kind::Refused,
-        Some(500..) => Kind::Server,
+        Some(408 | 409 | 500..) => Kind::Server,
         Some(400 | 422) | None if complaint.is_overflow() => Kind::ContextOverflow,
         Some(400 | 422) | None if complaint.is_named(&FILTER) => Kind::Refused,
         Some(400 | 422) | None if complaint.is_named(&AUTH) => Kind::Auth,
         None if complaint.is_named(&LIMIT) => Kind::RateLimited,
         None if complaint.is_named(&MISSING) => Kind::NotFound,
         None if complaint.is_named(&INVALID) => Kind::InvalidRequest,
-        None => Kind::Server,
         Some(_) => Kind::InvalidRequest,
+        // A failure in the place of a reply, of a sort that has no name: the server's own.
+        None => Kind::Server,
     };
     (kind, matches!(kind, Kind::RateLimited | Kind::Server))
 }

@@ -51,7 +51,7 @@ impl EndpointOptions {
             headers: Vec::new(),
             query: Vec::new(),
             connect_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_secs(120),
+            idle_timeout: Duration::from_mins(2),
             environment_proxies: true,
             root_certificates: Vec::new(),
         }

@@ -346,10 +346,12 @@ async fn the_key_is_in_nothing_that_can_be_printed() {
             let model = builder(&server).api_key(CANARY).streaming(streaming).build().unwrap();
             let error = ask(&model, hello()).await.1.unwrap_err();
             assert_eq!(server.asked()[0].head.matches(CANARY).count(), 1, "the key was sent");
-            let mut shown = format!("{error} {error:?} {model:?} {:?}", builder(&server).api_key(CANARY));
-            shown.push_str(&format!("{:?}", dbagent_core::Error::from(error)));
             let list = dbagent_openai::list_models(&server.base_url, Some(&CANARY.into())).await;
-            shown.push_str(&format!("{list:?}"));
+            let builder = builder(&server).api_key(CANARY);
+            let shown = format!(
+                "{error} {error:?} {:?} {model:?} {builder:?} {list:?}",
+                dbagent_core::Error::from(error.clone())
+            );
             assert!(!shown.contains("canary"), "{shown}");
         }
     }

@@ -75,6 +75,7 @@ async fn reasoning_is_shown_and_kept() {
 
 // Rows of errors.
 
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 async fn refused(bytes: Vec<u8>) -> dbagent_core::model::ModelError {
     let server = Server::sending(bytes).await;
     let first = ask(&model(&server), hello()).await.1.unwrap_err();

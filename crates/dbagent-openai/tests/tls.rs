@@ -19,6 +19,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 const ROOT: &str = include_str!("tls/ca.pem");
 
 /// A server with a certificate for `localhost`; it answers each connection with one stream.
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 async fn server() -> u16 {
     let certificate = CertificateDer::from_pem_slice(include_bytes!("tls/server.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_slice(include_bytes!("tls/server.key")).unwrap();

@@ -112,15 +112,23 @@ fn open_calls(reply: &AssistantMessage, turn: usize) -> Vec<Open<'_>> {
         let wire_id = if !call.id.is_empty() && seen.insert(call.id.as_str()) {
             call.id.clone()
         } else {
-            let mut id = format!("call_{turn}_{index}");
-            while !taken.insert(id.clone()) {
-                id.push('_');
-            }
-            id
+            replacement(turn, index, &mut taken)
         };
         open.push(Open { call, wire_id });
     }
     open
+}
+
+/// An id that the reply does not hold yet. Nine letters and digits, because Mistral takes no other.
+fn replacement(turn: usize, index: usize, taken: &mut HashSet<String>) -> String {
+    let mut number = index;
+    loop {
+        let id = format!("c{turn:04}{number:04}");
+        if taken.insert(id.clone()) {
+            return id;
+        }
+        number += 1;
+    }
 }
 
 /// The call that an answer belongs to: the first open one with its id, of these the first with its name too;
@@ -259,18 +267,18 @@ mod tests {
             answer("", "q", "5"),
         ]);
         let expected =
-            [("call_1_0", "1"), ("d", "2"), ("call_1_2", "3"), ("call_1_3", "4"), ("call_6_0", "5")];
+            [("c00010000", "1"), ("d", "2"), ("c00010002", "3"), ("c00010003", "4"), ("c00060000", "5")];
         assert_eq!(texts(&got), expected);
     }
 
     #[test]
     fn a_replacement_does_not_meet_an_id_that_is_there() {
         let got = pairs(vec![
-            reply(vec![call("", "q", "{}"), call("call_0_0", "q", "{}")]),
-            answer("call_0_0", "q", "b"),
+            reply(vec![call("", "q", "{}"), call("c00000000", "q", "{}")]),
+            answer("c00000000", "q", "b"),
             answer("", "q", "a"),
         ]);
-        assert_eq!(texts(&got), [("call_0_0_", "a"), ("call_0_0", "b")]);
+        assert_eq!(texts(&got), [("c00000001", "a"), ("c00000000", "b")]);
     }
 
     #[test]
@@ -278,7 +286,7 @@ mod tests {
         let mut conversation = vec![reply((0..1000).map(|_| call("", "q", "{}")).collect())];
         conversation.extend((0..1000).map(|i| answer("", "q", &i.to_string())));
         for (i, (id, text)) in pairs(conversation).into_iter().enumerate() {
-            assert_eq!((id, text), (format!("call_0_{i}"), i.to_string()));
+            assert_eq!((id, text), (format!("c0000{i:04}"), i.to_string()));
         }
     }
 

@@ -1,6 +1,12 @@
 //! A model server on the loopback interface that sends scripted bytes and remembers what it was asked.
 
 #![expect(dead_code, unreachable_pub, reason = "each test program uses its own part")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails"
+)]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -66,7 +72,7 @@ impl Server {
                 let script = scripts.get(connection).or(scripts.last()).cloned().unwrap_or_default();
                 let (seen, arrive, close) = (Arc::clone(&seen), Arc::clone(&arrive), Arc::clone(&close));
                 tokio::spawn(async move {
-                    let Some(request) = read_request(&mut socket).await else { return };
+                    let Some(request) = Box::pin(read_request(&mut socket)).await else { return };
                     seen.lock().unwrap().push(request);
                     arrive.send_modify(|n| *n += 1);
                     for step in script {
@@ -212,7 +218,7 @@ pub async fn ask(model: &OpenAi, request: ModelRequest) -> (Vec<ModelEvent>, Res
         let stream = model.stream(request).await?;
         drain(stream, |event| seen.push(event)).await
     };
-    let reply = tokio::time::timeout(Duration::from_secs(60), work).await.expect("the model hangs");
+    let reply = tokio::time::timeout(Duration::from_mins(1), work).await.expect("the model hangs");
     (seen, reply)
 }
 
