@@ -27,6 +27,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
             "{PACKAGE} has no program called `{TARGET}`; add tests/src/bin/{TARGET}.rs or tests/examples/{TARGET}.rs"
         );
     };
+    // The bench also times the start of the program that people run.
+    let mut build = cargo::cargo(workspace.root());
+    build.args(["build", "--release", "--package", "dbagent-cli"]);
+    cargo::run(&mut build)?;
     let mut command = cargo::cargo(workspace.root());
     command.args(words).args(["--package", PACKAGE, "--"]).args(&arguments.bench);
     cargo::run(&mut command)?;

@@ -29,15 +29,14 @@ pub(super) fn spawn(agent: Arc<Inner>, thread: &str, input: Option<String>, even
     let first = Mutex::new(Some(events.subscribe()));
     let from = Arc::new(OnceLock::new());
     let store = Arc::clone(&agent.store);
-    let task = tokio::spawn(drive(
-        agent,
-        thread.to_owned(),
-        input,
-        events.clone(),
-        cancel.clone(),
-        Arc::clone(&from),
-    ));
-    Run { thread: thread.to_owned(), events, store, cancel, first, from, task }
+    let done = CancellationToken::new();
+    let guard = done.clone().drop_guard();
+    let driving = drive(agent, thread.to_owned(), input, events.clone(), cancel.clone(), Arc::clone(&from));
+    let task = tokio::spawn(async move {
+        let _guard = guard;
+        driving.await
+    });
+    Run { thread: thread.to_owned(), events, store, cancel, done, first, from, task }
 }
 
 /// One run from load to end, under a lease of its thread.

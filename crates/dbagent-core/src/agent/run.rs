@@ -40,6 +40,8 @@ pub struct Run {
     pub(super) events: EventSender,
     pub(super) store: Arc<dyn Store>,
     pub(super) cancel: CancellationToken,
+    /// Fires when the task has ended, whatever came of it.
+    pub(super) done: CancellationToken,
     /// Subscribed before the run began, for the first who asks.
     pub(super) first: Mutex<Option<Receiver<Event>>>,
     /// Number of the last fact before the run, once the log was read.
@@ -62,6 +64,7 @@ impl Run {
             store: Arc::clone(&self.store),
             thread: self.thread.clone(),
             from: Arc::clone(&self.from),
+            done: self.done.clone(),
             last: 0,
             backlog: VecDeque::new(),
             ended: false,
@@ -97,6 +100,7 @@ pub struct EventStream {
     store: Arc<dyn Store>,
     thread: String,
     from: Arc<OnceLock<u64>>,
+    done: CancellationToken,
     last: u64,
     backlog: VecDeque<Event>,
     ended: bool,
@@ -112,7 +116,13 @@ impl EventStream {
             if self.ended {
                 return None;
             }
-            match self.rx.recv().await {
+            let received = tokio::select! {
+                biased;
+                received = self.rx.recv() => received,
+                // Nothing is left to receive, and nobody will send: the run could not begin, or failed.
+                () = self.done.cancelled() => return None,
+            };
+            match received {
                 // A fact that was read from the store already.
                 Ok(event) if event.seq.is_some_and(|seq| seq <= self.last) => {}
                 Ok(event) => return Some(self.note(event)),
