@@ -303,6 +303,9 @@ impl std::fmt::Debug for Dialect {
 pub struct Settings(BTreeMap<String, String>);
 
 impl Settings {
+    /// Key of the namespace that a name without one is in, for engines that have namespaces.
+    pub const DEFAULT_NAMESPACE: &str = "default_namespace";
+
     /// None: the dialect's documented defaults.
     pub fn new() -> Self {
         Self::default()

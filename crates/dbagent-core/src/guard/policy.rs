@@ -169,27 +169,29 @@ impl Policy {
 
     /// What may be read of an object.
     pub fn scope(&self, name: &ObjectName, case: NameCase) -> Scope {
-        let whole = |p: &&Pattern| p.column.is_none() && p.matches_object(name, case);
-        let some = |p: &&Pattern| p.column.is_some() && p.matches_object(name, case);
-        if self.deny.iter().any(|p| whole(&p)) {
+        use RuleEffect::{Allow, Deny};
+        let rule = |rules: &[Pattern], effect, column: bool| {
+            rules.iter().any(|p| p.column.is_some() == column && p.matches_object(name, case, effect))
+        };
+        if rule(&self.deny, Deny, false) {
             return Scope::Nothing;
         }
-        let narrowed = self.deny.iter().any(|p| some(&p));
-        let allowed = self.allow.is_empty() || self.allow.iter().any(|p| whole(&p));
-        match (allowed, self.allow.iter().any(|p| some(&p))) {
+        let allowed = self.allow.is_empty() || rule(&self.allow, Allow, false);
+        match (allowed, rule(&self.allow, Allow, true)) {
             (false, false) => Scope::Nothing,
             (false, true) => Scope::Columns,
-            (true, _) if narrowed => Scope::Columns,
+            (true, _) if rule(&self.deny, Deny, true) => Scope::Columns,
             (true, _) => Scope::Whole,
         }
     }
 
     /// Whether one column of an object may be read.
     pub fn column(&self, name: &ObjectName, column: &str, case: NameCase) -> bool {
-        let hit = |p: &Pattern| {
-            p.matches_object(name, case) && p.column.as_deref().is_none_or(|c| wild(c, column, case))
+        let hit = |p: &Pattern, effect| {
+            p.matches_object(name, case, effect) && p.column.as_deref().is_none_or(|c| wild(c, column, case))
         };
-        !self.deny.iter().any(hit) && (self.allow.is_empty() || self.allow.iter().any(hit))
+        !self.deny.iter().any(|p| hit(p, RuleEffect::Deny))
+            && (self.allow.is_empty() || self.allow.iter().any(|p| hit(p, RuleEffect::Allow)))
     }
 
     /// Whether the policy says something of that function.
@@ -249,6 +251,14 @@ mod tests {
         assert!(only.column(&users, "id", CASE));
         assert!(!only.column(&users, "name", CASE));
         assert_eq!(only.scope(&ObjectName::within("main", "orders"), CASE), Scope::Nothing);
+    }
+
+    #[test]
+    fn a_name_without_a_namespace_is_denied_by_a_rule_for_any() {
+        let p = Policy::default().deny("main.users").unwrap();
+        assert_eq!(p.scope(&ObjectName::new("users"), CASE), Scope::Nothing);
+        let p = Policy::default().allow("main.users").unwrap();
+        assert_eq!(p.scope(&ObjectName::new("users"), CASE), Scope::Nothing);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::sealed::{Caps, Cleared, Seal};
 use super::{Outcome, Session};
 use crate::catalog::{Described, ObjectPage, Page};
 use crate::context::CallContext;
-use crate::dialect::{Dialect, OpenContext};
+use crate::dialect::{Dialect, OpenContext, Settings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::estimate::{Estimate, Plan};
 use crate::guard::{Judgement, Parsed, Refusal, Resolution, Rule, Scope, judge};
@@ -60,6 +60,8 @@ struct Inner {
     target: Target,
     parser: ParsePool,
     seal: Seal,
+    /// The namespace of names without one.
+    namespace: Option<String>,
 }
 
 /// Tells the sessions of one process apart. It is an identity, not a state that anyone reads.
@@ -107,7 +109,9 @@ impl GuardedSession {
     /// documents which guarantees are lost.
     pub fn over(dialect: &'static Dialect, target: Target, session: Box<dyn Session>) -> Self {
         let session: Arc<dyn Session> = Arc::from(session);
-        let context = dialect.parse_context(target.guardrails.statement_limits(), session.settings());
+        let settings = session.settings();
+        let namespace = settings.get(Settings::DEFAULT_NAMESPACE).map(str::to_owned);
+        let context = dialect.parse_context(target.guardrails.statement_limits(), settings);
         let seal = Seal {
             nonce: NEXT_NONCE.fetch_add(1, Ordering::Relaxed),
             digest: target.policy.digest(),
@@ -284,6 +288,17 @@ impl GuardedSession {
         Ok(ObjectPage { objects, total })
     }
 
+    /// What may be seen of an object.
+    fn scope(&self, name: &ObjectName) -> Scope {
+        self.inner.target.policy.scope(&self.qualified(name), self.inner.dialect.case())
+    }
+
+    /// The name with its namespace.
+    fn qualified(&self, name: &ObjectName) -> ObjectName {
+        let namespace = name.namespace.clone().or_else(|| self.inner.namespace.clone());
+        ObjectName { namespace, name: name.name.clone() }
+    }
+
     /// Describes objects. What the policy hides is missing, columns included.
     ///
     /// # Errors
@@ -294,21 +309,26 @@ impl GuardedSession {
         let (policy, case) = (&self.inner.target.policy, self.inner.dialect.case());
         let mut found = Vec::with_capacity(described.found.len());
         for mut object in std::mem::take(&mut described.found) {
-            let name = object.summary.name.clone();
-            match policy.scope(&name, case) {
-                Scope::Nothing => described.missing.push(name),
-                Scope::Whole => found.push(object),
-                Scope::Columns => {
-                    let open = |c: &str| policy.column(&name, c, case);
-                    object.columns.retain(|c| open(&c.name));
-                    object.primary_key.retain(|c| open(c));
-                    object.foreign_keys.retain(|k| k.columns.iter().all(|c| open(c)));
-                    object.indexes.retain(|i| i.columns.iter().all(|c| open(c)));
-                    // The definition names what is hidden.
-                    object.definition = None;
-                    found.push(object);
-                }
+            let scope = self.scope(&object.summary.name);
+            if scope == Scope::Nothing {
+                described.missing.push(object.summary.name);
+                continue;
             }
+            // Links to what is hidden would name it.
+            object.foreign_keys.retain(|k| self.scope(&k.target) != Scope::Nothing);
+            if scope == Scope::Columns {
+                let name = self.qualified(&object.summary.name);
+                let open = |c: &str| policy.column(&name, c, case);
+                object.columns.retain(|c| open(&c.name));
+                object.primary_key.retain(|c| open(c));
+                object.foreign_keys.retain(|k| k.columns.iter().all(|c| open(c)));
+                object.indexes.retain(|i| i.condition.is_none() && i.columns.iter().all(|c| open(c)));
+            }
+            // The engine's own text of the definition names everything, what is hidden too.
+            if !policy.allow.is_empty() || !policy.deny.is_empty() {
+                object.definition = None;
+            }
+            found.push(object);
         }
         described.found = found;
         Ok(described)
