@@ -80,10 +80,14 @@ impl fmt::Display for Pattern {
 }
 
 impl Pattern {
-    fn matches_object(&self, name: &ObjectName, case: NameCase) -> bool {
-        wild(&self.object, &name.name, case)
-            && (self.namespace == "*"
-                || name.namespace.as_deref().is_some_and(|n| wild(&self.namespace, n, case)))
+    /// A name whose namespace nobody knows is in every namespace for a rule that denies, in none for one
+    /// that allows.
+    fn matches_object(&self, name: &ObjectName, case: NameCase, effect: RuleEffect) -> bool {
+        let namespace = match &name.namespace {
+            Some(namespace) => wild(&self.namespace, namespace, case),
+            None => self.namespace == "*" || effect == RuleEffect::Deny,
+        };
+        namespace && wild(&self.object, &name.name, case)
     }
 }
 

@@ -117,15 +117,8 @@ impl GuardedSession {
             digest: target.policy.digest(),
             access: target.access,
         };
-        Self {
-            inner: Arc::new(Inner {
-                dialect,
-                session,
-                parser: ParsePool::new(dialect, context),
-                target,
-                seal,
-            }),
-        }
+        let parser = ParsePool::new(dialect, context);
+        Self { inner: Arc::new(Inner { dialect, session, parser, target, seal, namespace }) }
     }
 
     /// The dialect.
