@@ -118,7 +118,7 @@ impl GuardedSession {
             access: target.access,
         };
         let parser = ParsePool::new(dialect, context);
-        Self { inner: Arc::new(Inner { dialect, session, parser, target, seal, namespace }) }
+        Self { inner: Arc::new(Inner { dialect, session, target, parser, seal, namespace }) }
     }
 
     /// The dialect.
