@@ -27,3 +27,6 @@ pub const GRACE_KEY: &str = "grace";
 pub const TYPE_KEY: &str = "dbagent.type";
 /// Value of [`TYPE_KEY`]: each value is a canonical JSON text, because the column mixes types.
 pub const TYPE_MIXED: &str = "mixed";
+
+#[cfg(test)]
+mod tests;

@@ -90,6 +90,8 @@ impl Rows {
     /// What the dialect says; [`ErrorKind::Timeout`] and [`ErrorKind::Cancelled`] also when it does not
     /// stop by itself: the error then carries the context key [`GRACE_KEY`](super::GRACE_KEY).
     pub async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        // Set once the writer has pushed its last batch and only has to say how it ended.
+        let mut drained = false;
         loop {
             if let Some(read) = &mut self.read {
                 let hard = self.call.deadline + GRACE;
@@ -109,10 +111,9 @@ impl Rows {
                             Err(e) => self.failed = Some(e),
                         }
                     }
-                    batch = self.queue.pop() => match batch {
+                    batch = self.queue.pop(), if !drained => match batch {
                         Some(batch) => return Ok(Some(batch)),
-                        // The writer is done, its future not yet: it has to say how it ended.
-                        None => tokio::task::yield_now().await,
+                        None => drained = true,
                     },
                     () = tokio::time::sleep_until(hard) => return Err(self.abort()),
                     () = cancelled_with_grace(&self.call) => return Err(self.abort()),
