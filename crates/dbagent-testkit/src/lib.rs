@@ -5,4 +5,6 @@
 //! [`model::ScriptedModel`] says what a test wrote down, [`model::CassetteModel`] replays what a real model
 //! said.
 
+pub mod conformance;
+pub mod documents;
 pub mod model;
