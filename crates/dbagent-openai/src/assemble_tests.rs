@@ -48,6 +48,11 @@ fn calls_that_all_have_index_0_are_told_by_id_or_by_complete_arguments() {
         r#"[{"index":0,"id":"b","function":{"name":"q","arguments":"{\"x\":2}"}}]"#,
     ]);
     assert_eq!(by_id, [call("a", "q", r#"{"x":1}"#), call("b", "q", r#"{"x":2}"#)]);
+    let without_arguments = calls(&[
+        r#"[{"index":0,"id":"a","function":{"name":"q","arguments":""}}]"#,
+        r#"[{"index":0,"id":"b","function":{"name":"q","arguments":""}}]"#,
+    ]);
+    assert_eq!(without_arguments, [call("a", "q", ""), call("b", "q", "")]);
     let by_arguments = calls(&[
         r#"[{"index":0,"id":"","function":{"name":"q","arguments":{"x":1}}}]"#,
         r#"[{"index":0,"id":"","function":{"name":"q","arguments":{"x":2}}}]"#,
@@ -63,6 +68,15 @@ fn calls_without_an_index_begin_with_their_name() {
         r#"[{"id":"c","function":{"name":"q","arguments":"{}"}}]"#,
     ]);
     assert_eq!(got, [call("a", "q", r#"{"x":1}"#), call("", "q", "{}"), call("c", "q", "{}")]);
+}
+
+#[test]
+fn calls_without_an_index_go_on_with_their_id() {
+    let got = calls(&[
+        r#"[{"id":"a","function":{"name":"q","arguments":"{\"x\""}}]"#,
+        r#"[{"id":"a","function":{"name":"q","arguments":":1}"}}]"#,
+    ]);
+    assert_eq!(got, [call("a", "q", r#"{"x":1}"#)]);
 }
 
 #[test]

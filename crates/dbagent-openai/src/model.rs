@@ -30,7 +30,7 @@ use crate::wire::reply::Chunk;
 use crate::wire::request::ChatRequest;
 
 /// Longest wait for the usage once the server said that the reply is complete.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(2);
 
 /// A language model behind a server that speaks OpenAI's chat completions. Cheap to clone.
 ///
@@ -322,8 +322,7 @@ impl Reading {
         if !finished {
             return self.limits.run(next).await.map_err(|s| s.error(&self.ending.who.id));
         }
-        let grace = GRACE.min(self.ending.who.endpoint.idle_timeout);
-        match self.limits.run(tokio::time::timeout(grace, next)).await {
+        match self.limits.run(tokio::time::timeout(GRACE, next)).await {
             Ok(Ok(item)) => Ok(item),
             Ok(Err(_)) | Err(crate::limits::Stopped::Deadline) => Ok(None),
             Err(stopped) => Err(stopped.error(&self.ending.who.id)),

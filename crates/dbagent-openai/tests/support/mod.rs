@@ -108,7 +108,7 @@ impl Server {
         self.arrived.clone().wait_for(|seen| *seen >= n).await.unwrap();
     }
 
-    /// Waits until that many connections are over.
+    /// Waits until that many connections are over whose requests arrived.
     pub async fn closed(&self, n: usize) {
         self.closed.clone().wait_for(|seen| *seen >= n).await.unwrap();
     }
