@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 
 use super::queue::Queue;
@@ -113,7 +113,7 @@ impl Sink {
         {
             return Err(cell_too_large(batch.schema().field(column).name(), bytes, limits.cell_bytes));
         }
-        let total = batch.get_array_memory_size().max(1);
+        let total = bytes_of(&batch).max(1);
         self.progress(|p| {
             if p.schema.is_none() {
                 return Err(Error::new(
@@ -151,6 +151,15 @@ impl Sink {
             Ok(slices)
         })
     }
+}
+
+/// Bytes of the values. What the arrays hold beyond them (spare room, the rest of a shared buffer) is not
+/// part of a result.
+fn bytes_of(batch: &RecordBatch) -> usize {
+    let of = |array: &ArrayRef| {
+        array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_array_memory_size())
+    };
+    batch.columns().iter().map(of).sum()
 }
 
 pub(super) fn cell_too_large(column: &str, bytes: u64, limit: u64) -> Error {

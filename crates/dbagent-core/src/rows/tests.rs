@@ -247,3 +247,27 @@ async fn too_few_or_too_many_values_are_an_error_of_the_dialect() {
     });
     assert_eq!(rows.next().await.unwrap_err().kind(), ErrorKind::Internal);
 }
+
+#[tokio::test]
+async fn spare_room_in_arrays_is_not_counted_as_bytes_of_the_result() {
+    // A builder has room for a whole batch; one row of 100 numbers is still less than a kilobyte.
+    let limits = SinkLimits { bytes: Some(10 << 10), ..FREE };
+    let call = CallContext::within(Duration::from_secs(60));
+    let mut rows = Rows::start(limits, call, |sink, _| {
+        Box::pin(async move {
+            let columns = (0..100).map(|_| ColumnSpec { name: "c".into(), declared: None }).collect();
+            let mut w = sink.into_writer(columns);
+            assert_eq!(w.begin_row(), Flow::More);
+            for n in 0..100 {
+                w.int(n)?;
+            }
+            let _ = w.end_row().await?;
+            w.finish().await?;
+            Ok(Ok(()))
+        })
+    });
+    assert_eq!(rows.next().await.unwrap().unwrap().num_rows(), 1);
+    assert!(rows.next().await.unwrap().is_none());
+    let ending = rows.ending();
+    assert!(ending.is_complete() && ending.bytes < 2_000, "{ending:?}");
+}
