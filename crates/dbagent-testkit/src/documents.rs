@@ -27,6 +27,7 @@ use dbagent_core::{
 
 pub use engine::{Connection, Mode};
 pub use fixture::{DocumentsFixture, sample};
+pub use session::open;
 
 /// The dialect: `documents:///folder/file.json`.
 pub const DIALECT: Dialect = Dialect::new("documents", parse, session::open)
@@ -124,8 +125,12 @@ fn request(members: Vec<(String, Json)>) -> Request {
     Request::json(Json::Object(members).to_string())
 }
 
-/// Says what a request does. Strict JSON first, then the closed grammar, then the walk.
-fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
+/// Says what a request does: strict JSON first, then the closed grammar, then the walk. Public for dialects
+/// that wrap this one.
+///
+/// # Errors
+/// [`ErrorKind::Syntax`] for what is no JSON.
+pub fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
     let limits = JsonLimits { bytes: context.limits().bytes, ..JsonLimits::default() };
     Ok(match command(request, limits)? {
         (json, _) if effects::nodes(&json) > context.limits().tokens => {

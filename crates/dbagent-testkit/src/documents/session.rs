@@ -21,7 +21,8 @@ use super::run::Stop;
 /// Reads that run at once.
 pub(super) const LANES: u32 = 4;
 
-pub(super) fn open<'a>(target: &'a Target, _: &'a OpenContext) -> BoxFuture<'a, Result<Box<dyn Session>>> {
+/// Opens a session for reading. Public for dialects that wrap this one; hosts use `GuardedSession::open`.
+pub fn open<'a>(target: &'a Target, _: &'a OpenContext) -> BoxFuture<'a, Result<Box<dyn Session>>> {
     Box::pin(async move {
         let path = target.url.decoded_rest()?;
         let connection = Connection::open(path, target.credential.get("token"), Mode::ReadOnly)?;
