@@ -1,0 +1,113 @@
+//! What every command has: the streams and the configuration; and the runtime that most need.
+
+use std::cell::OnceCell;
+use std::path::PathBuf;
+
+use dbagent::{Error, ErrorKind};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::config::{self, Config};
+use crate::out::Out;
+use crate::ui::{Level, Ui};
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Global {
+    /// The configuration file, instead of ./dbagent.toml or the user's
+    #[arg(long, global = true, value_name = "FILE", env = "DBAGENT_CONFIG", hide_env_values = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Results and errors only: no steps, no remarks
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// No colours and no spinner (also when NO_COLOR is set)
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+    /// Say more on standard error: how things were found, causes of errors, a trace (-vv: all of it)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// What every command has.
+pub(crate) struct App {
+    /// Standard error.
+    pub(crate) ui: Ui,
+    global: Global,
+    config: OnceCell<Config>,
+}
+
+impl App {
+    /// Over the process's streams.
+    pub(crate) fn new(global: Global) -> Self {
+        let level = Level { quiet: global.quiet, verbose: global.verbose };
+        Self { ui: Ui::stderr(!global.no_color, level), global, config: OnceCell::new() }
+    }
+
+    /// Standard output.
+    pub(crate) fn stdout(&self) -> Out {
+        Out::stdout(!self.global.no_color)
+    }
+
+    /// The file that `--config` names.
+    pub(crate) fn config_file(&self) -> Option<&std::path::Path> {
+        self.global.config.as_deref()
+    }
+
+    /// The configuration; read the first time.
+    ///
+    /// # Errors
+    /// What [`Config::load`] says.
+    pub(crate) fn config(&self) -> Result<&Config, Error> {
+        if let Some(config) = self.config.get() {
+            return Ok(config);
+        }
+        let config = Config::load(self.config_file(), &config::environment)?;
+        if let Some(path) = &config.path {
+            self.ui.detail(&format!("configuration: {}", path.display()));
+        }
+        Ok(self.config.get_or_init(|| config))
+    }
+}
+
+/// A runtime. It does not wait for what still blocks when the command is done.
+pub(crate) struct Running(Option<Runtime>);
+
+impl Running {
+    /// A runtime for one command.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exhausted`] when no thread can be started.
+    pub(crate) fn new() -> Result<Self, Error> {
+        let runtime = Builder::new_multi_thread().enable_all().build().map_err(|e| {
+            Error::new(ErrorKind::Exhausted, "the threads that do the work cannot be started").source(e)
+        })?;
+        Ok(Self(Some(runtime)))
+    }
+
+    /// Runs a future to its end.
+    pub(crate) fn run<T>(
+        &self,
+        future: impl Future<Output = Result<T, crate::exit::Failure>>,
+    ) -> Result<T, crate::exit::Failure> {
+        match &self.0 {
+            Some(runtime) => runtime.block_on(future),
+            None => Err(Error::new(ErrorKind::Internal, "the runtime is gone").into()),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Fires once at Ctrl-C. A second one ends the program at once.
+pub(crate) async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        // Without a handler Ctrl-C ends the program as it always does.
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,293 @@
+//! `dbagent judge`: what the guard says of a statement, or of every row of a corpus. Nothing is ever run.
+
+use std::path::{Path, PathBuf};
+
+use dbagent::guard::corpus::{self, Judged, Report, RowOutcome, Runner};
+use dbagent::guard::{Judgement, Parsed, Resolution, judge};
+use dbagent::guardrails::StatementLimits;
+use dbagent::request::Params;
+use dbagent::session::{ParsePool, Verdict};
+use dbagent::{
+    CallContext, Dialect, Error, ErrorKind, GuardedSession, Param, Policy, Refusal, Registry, Request,
+    Settings,
+};
+use serde_json::{Value, json};
+
+use crate::app::{App, Running};
+use crate::caret;
+use crate::exit::{Exit, Failure, Outcome, usage};
+use crate::format::{Format, safe_json};
+use crate::input;
+use crate::out::Out;
+use crate::place::{self, Access};
+use crate::statement;
+
+/// Say what the guard makes of a statement, or of a corpus of statements; nothing is run
+///
+/// With --dialect the judge works from the grammar alone; with --url it also resolves names in the live
+/// catalogue, under the database's policy. The exit code is 0 when the statement is cleared (or all rows
+/// agree), else 1.
+#[derive(Debug, clap::Args)]
+#[command(
+    group = clap::ArgGroup::new("what").args(["statement", "corpus"]).required(true),
+    group = clap::ArgGroup::new("against").args(["dialect", "url"]).required(true),
+)]
+pub(crate) struct Args {
+    /// The statement; - reads it from standard input
+    #[arg(value_name = "STATEMENT")]
+    statement: Option<String>,
+    /// Judge by the grammar of this dialect, without a database
+    #[arg(long, value_name = "ID")]
+    dialect: Option<String>,
+    /// Judge against the live catalogue of this database
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Judge every row of a corpus: one JSON object a line with id, statement, verdict (allow or deny), why
+    #[arg(long, value_name = "FILE.jsonl")]
+    corpus: Option<PathBuf>,
+    /// How verdicts are written: table for people, json, or jsonl for the rows of a corpus
+    #[arg(long, short, value_enum, default_value_t)]
+    format: Format,
+    #[command(flatten)]
+    access: Access,
+}
+
+/// The largest corpus.
+const MAX_CORPUS: u64 = 256 << 20;
+
+pub(crate) fn run(app: &App, args: &Args) -> Outcome {
+    if !matches!(args.format, Format::Table | Format::Json | Format::Jsonl) {
+        return Err(usage("verdicts are written as table, json or jsonl").into());
+    }
+    let as_json = args.format != Format::Table;
+    let rows = args.corpus.as_deref().map(read_corpus).transpose()?;
+    let text = match args.statement.as_deref() {
+        Some("-") => Some(input::from_stdin("statement", input::MAX_STATEMENT)?),
+        other => other.map(str::to_owned),
+    };
+    let mut out = app.stdout();
+    Running::new()?.run(async {
+        let call = statement::call();
+        let bench = Bench::open(app, args, &call).await?;
+        let exit = match (rows, text) {
+            (Some(rows), _) => judge_corpus(app, &bench, &rows, as_json, &mut out, &call).await?,
+            (None, Some(text)) => judge_one(&bench, &text, as_json, &mut out, &call).await?,
+            (None, None) => return Err(usage("there is nothing to judge").into()),
+        };
+        out.flush()?;
+        Ok(exit)
+    })
+}
+
+/// What judges: a grammar alone, or a session.
+enum Bench {
+    Offline { dialect: &'static Dialect, parser: ParsePool },
+    Live(GuardedSession),
+}
+
+impl Bench {
+    async fn open(app: &App, args: &Args, call: &CallContext) -> Result<Self, Error> {
+        if let Some(url) = &args.url {
+            let place = place::find(app, url, &args.access)?;
+            return Ok(Self::Live(GuardedSession::open(place.dialect, place.target, call).await?));
+        }
+        let id = args.dialect.as_deref().unwrap_or_default();
+        let registry = Registry::collected()?;
+        let dialect = registry.get(id).ok_or_else(|| {
+            let ids = registry.ids();
+            let near = dbagent::text::near_misses(id, ids.iter().copied(), 1);
+            let hint = near.first().map(|near| format!("did you mean {near}?"));
+            usage(format!("there is no dialect {id:?} in this build"))
+                .with("registered", if ids.is_empty() { "none".to_owned() } else { ids.join(", ") })
+                .hint(hint.unwrap_or_else(|| format!("build with the feature `{id}`, if that is a dialect")))
+        })?;
+        let parser =
+            ParsePool::new(dialect, dialect.parse_context(StatementLimits::default(), Settings::new()));
+        Ok(Self::Offline { dialect, parser })
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        match self {
+            Self::Offline { dialect, .. } => dialect,
+            Self::Live(session) => session.dialect(),
+        }
+    }
+
+    /// What the grammar and the judge say. The text has no values for its parameters; that is no reason to
+    /// refuse it.
+    async fn judge(&self, request: Request, call: &CallContext) -> Result<(Parsed, Judgement), Error> {
+        match self {
+            Self::Offline { dialect, parser } => {
+                let parsed = parser.parse(&request, call).await?;
+                let judgement = judge(&parsed, &Resolution::offline(), &Policy::default(), dialect.case());
+                Ok((parsed, judgement))
+            }
+            Self::Live(session) => {
+                let parsed = session.parse(&request, call).await?;
+                let wanted = &parsed.parameters;
+                let params = if wanted.named.is_empty() {
+                    Params::Positional(vec![Param::Null; wanted.positional])
+                } else {
+                    Params::Named(wanted.named.iter().map(|name| (name.clone(), Param::Null)).collect())
+                };
+                let judgement = match session.judge(request.with_params(params), None, call).await? {
+                    Verdict::Cleared(_) => Judgement::Read,
+                    Verdict::Proposed(_) => Judgement::Write,
+                    Verdict::Refused(refusal) => Judgement::Refused(refusal),
+                };
+                Ok((parsed, judgement))
+            }
+        }
+    }
+}
+
+async fn judge_one(bench: &Bench, text: &str, as_json: bool, out: &mut Out, call: &CallContext) -> Outcome {
+    let request = statement::request(bench.dialect(), text, Params::None);
+    let (parsed, judgement) = bench.judge(request, call).await?;
+    if as_json {
+        out.line(safe_json(&verdict_json(bench.dialect(), text, &parsed, &judgement).to_string()))?;
+    } else {
+        for line in verdict_lines(text, &parsed, &judgement, out) {
+            out.line(line)?;
+        }
+    }
+    Ok(if judgement == Judgement::Read { Exit::Done } else { Exit::Negative })
+}
+
+const WRITE: &str =
+    "a write: a person would have to approve it, and a database that is open for reading refuses it";
+
+fn verdict_lines(text: &str, parsed: &Parsed, judgement: &Judgement, out: &Out) -> Vec<String> {
+    let paint = out.paint;
+    let mut lines = match judgement {
+        Judgement::Read => vec![format!("{} a pure read", paint.green("cleared:"))],
+        Judgement::Write => vec![format!("{} {WRITE}", paint.yellow("proposed:"))],
+        Judgement::Refused(refusal) => return statement::refusal_lines(paint, out.width, refusal, text),
+    };
+    let printable = dbagent::text::printable;
+    let list = |title: &str, names: Vec<String>| {
+        (!names.is_empty()).then(|| format!("  {title} {}", printable(&names.join(", ")).replace('\n', " ")))
+    };
+    let objects =
+        parsed.objects.iter().map(|o| format!("{}{}", o.name, if o.written { " (written)" } else { "" }));
+    lines.extend(list("uses", unique(objects)));
+    lines.extend(list("calls", unique(parsed.functions.iter().map(|f| f.name.clone()))));
+    lines
+}
+
+fn unique(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for name in names {
+        if !out.contains(&name) {
+            out.push(name);
+        }
+    }
+    out
+}
+
+fn verdict_json(dialect: &Dialect, text: &str, parsed: &Parsed, judgement: &Judgement) -> Value {
+    let (verdict, refusal) = match judgement {
+        Judgement::Read => ("cleared", Value::Null),
+        Judgement::Write => ("proposed", Value::Null),
+        Judgement::Refused(refusal) => ("refused", refusal_json(refusal, text)),
+    };
+    json!({
+        "verdict": verdict,
+        "dialect": dialect.id(),
+        "class": parsed.class,
+        "effects": parsed.effects,
+        "objects": unique(parsed.objects.iter().map(|o| o.name.to_string())),
+        "functions": unique(parsed.functions.iter().map(|f| f.name.clone())),
+        "refusal": refusal,
+    })
+}
+
+fn refusal_json(refusal: &Refusal, text: &str) -> Value {
+    let place = refusal.span.map(|span| {
+        let (line, column) = caret::position(text, span.start);
+        json!({"start": span.start, "end": span.end, "line": line, "column": column})
+    });
+    json!({
+        "code": refusal.rule.code(),
+        "rule": refusal.rule.name(),
+        "message": refusal.message,
+        "advice": refusal.advice,
+        "place": place,
+    })
+}
+
+fn read_corpus(path: &Path) -> Result<Vec<corpus::Row>, Error> {
+    let failed = |e: std::io::Error| {
+        Error::new(ErrorKind::Io, "the corpus cannot be read").with("file", path.display()).source(e)
+    };
+    if std::fs::metadata(path).map_err(failed)?.len() > MAX_CORPUS {
+        return Err(Error::new(ErrorKind::Io, "the corpus is too large").with("file", path.display()));
+    }
+    let bytes = std::fs::read(path).map_err(failed)?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Error::new(ErrorKind::Io, "the corpus is not UTF-8 text").with("file", path.display())
+    })?;
+    corpus::read(&text).map_err(|e| e.with("file", path.display()))
+}
+
+async fn judge_corpus(
+    app: &App,
+    bench: &Bench,
+    rows: &[corpus::Row],
+    as_json: bool,
+    out: &mut Out,
+    call: &CallContext,
+) -> Outcome {
+    let runner = match bench {
+        Bench::Offline { dialect, .. } => {
+            Runner::offline(dialect, Policy::default(), StatementLimits::default())
+        }
+        Bench::Live(session) => Runner::live(session),
+    };
+    let busy = app.ui.busy("judging");
+    let mut report = Report::default();
+    for (i, row) in rows.iter().enumerate() {
+        busy.update(&format!("judging row {} of {}", i + 1, rows.len()));
+        let judged = tokio::select! {
+            judged = runner.judge(row, call) => judged,
+            () = crate::app::interrupted() => return Err(Failure::Said(Exit::Cancelled)),
+        };
+        report.add(row.clone(), judged);
+        if let Some(outcome) = report.outcomes().last().filter(|o| !o.agrees()) {
+            out.line(if as_json {
+                safe_json(&outcome_json(outcome).to_string())
+            } else {
+                dbagent::text::printable(&outcome.to_string()).replace('\n', " ")
+            })?;
+        }
+    }
+    drop(busy);
+    let totals = report.totals();
+    let disagree = totals.disagreements();
+    let agree = totals.rows - disagree;
+    app.ui.detail(&totals.to_string());
+    out.line(if as_json {
+        json!({"rows": totals.rows, "agree": agree, "disagree": disagree}).to_string()
+    } else {
+        format!("{} rows, {agree} agree, {disagree} disagree", totals.rows)
+    })?;
+    Ok(if disagree == 0 { Exit::Done } else { Exit::Negative })
+}
+
+fn outcome_json(outcome: &RowOutcome) -> Value {
+    let row = &outcome.row;
+    let (got, reason) = match &outcome.judged {
+        Judged::Cleared => ("cleared", Value::Null),
+        Judged::Proposed => ("proposed", Value::Null),
+        Judged::Refused(refusal) => ("refused", json!(format!("{}: {}", refusal.rule, refusal.message))),
+        Judged::Failed(e) => ("failed", json!(e.to_string())),
+    };
+    json!({
+        "id": row.id,
+        "line": row.line,
+        "expected": row.expected.to_string(),
+        "got": got,
+        "reason": reason,
+        "why": row.why,
+    })
+}

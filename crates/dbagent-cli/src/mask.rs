@@ -1,0 +1,84 @@
+//! Hides credentials in texts that a person typed and that come back in a message.
+
+/// Replaces what stands between `://` and `@` in every URL of a text. A password with an `@` in it is
+/// hidden up to the last one of its word.
+pub(crate) fn mask_user_info(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("://") {
+        out.push_str(before);
+        out.push_str("://");
+        let end =
+            after.find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`')).unwrap_or(after.len());
+        let (word, tail) = after.split_at(end);
+        match word.rsplit_once('@') {
+            // Without an authority there is no user: `sqlite:///a@b.db`.
+            Some((_, host)) if !word.starts_with('/') => {
+                out.push_str("****@");
+                out.push_str(host);
+            }
+            _ => out.push_str(word),
+        }
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A database URL for people: its user is shown, its secrets are not. Where a password may have been read as
+/// something else (it held a `/`), everything before the host is hidden.
+pub(crate) fn shown_url(url: &dbagent::ConnUrl) -> String {
+    let text = url.to_string();
+    if url.rest().contains('@') { mask_user_info(&text) } else { text }
+}
+
+/// A database as a person named it, safe to show: in a text that is no URL, too, everything before an `@`
+/// is hidden, for a mistyped URL holds its password all the same.
+pub(crate) fn mask_name(text: &str) -> String {
+    let text = dbagent::text::shorten(&mask_user_info(text), 200);
+    match text.rsplit_once('@') {
+        Some((before, after)) if !before.ends_with("****") => format!("****@{after}"),
+        _ => text,
+    }
+}
+
+/// Whether a text holds a URL with a password, so that it must not be kept.
+pub(crate) fn holds_password(text: &str) -> bool {
+    text.split_whitespace().any(|word| {
+        dbagent::ConnUrl::parse(word.trim_matches(['\'', '"'])).is_ok_and(|url| url.password().is_some())
+    }) || mask_user_info(text) != text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn user_info_is_hidden_wherever_it_stands() {
+        for (text, masked) in [
+            ("postgres://bob:canary@db/x", "postgres://****@db/x"),
+            ("unexpected 'mysql://b:can@ary@h/x' found", "unexpected 'mysql://****@h/x' found"),
+            ("postgres://bob:ca/nary@db/x", "postgres://****@db/x"),
+            ("sqlite:///a@b.db and http://h/x", "sqlite:///a@b.db and http://h/x"),
+            ("no url", "no url"),
+        ] {
+            assert_eq!(mask_user_info(text), masked);
+        }
+        assert_eq!(mask_name("postgres:/bob:canary@db"), "****@db");
+        assert_eq!(mask_name("shop"), "shop");
+    }
+
+    #[test]
+    fn urls_show_their_user_and_no_secret() {
+        let shown = |text| shown_url(&dbagent::ConnUrl::parse(text).unwrap());
+        assert_eq!(shown("postgres://bob:canary@db/x"), "postgres://bob:****@db/x");
+        assert!(!shown("postgres://bob:can/ary@db/x").contains("can"));
+        assert_eq!(shown("sqlite:///a@b.db"), "sqlite:///a@b.db");
+    }
+
+    #[test]
+    fn lines_with_passwords_are_recognised() {
+        assert!(holds_password("why is postgres://bob:canary@db slow"));
+        assert!(!holds_password("how many users have a @ in http://x/y"));
+    }
+}

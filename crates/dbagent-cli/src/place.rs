@@ -1,0 +1,184 @@
+//! Which database is meant: a URL, a name of the configuration, or a file. And its password.
+
+mod file;
+mod password;
+
+use dbagent::{ConnUrl, Credential, Dialect, Error, ErrorKind, Guardrails, Policy, Registry, Target};
+
+use crate::app::App;
+use crate::exit::usage;
+use crate::mask::mask_name;
+
+/// How a database is reached, on the command line.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Access {
+    /// Read the password from a file (its first line)
+    #[arg(long, value_name = "FILE", conflicts_with = "ask_password")]
+    pub(crate) password_file: Option<std::path::PathBuf>,
+    /// Ask for the password
+    #[arg(long)]
+    pub(crate) ask_password: bool,
+    /// A credential or connection setting that the kind of database knows, such as connect_timeout=5
+    #[arg(long = "credential", value_name = "KEY=VALUE")]
+    pub(crate) credentials: Vec<String>,
+    /// Seconds that one statement may take
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: Option<u64>,
+}
+
+/// A database, found and checked; nothing is opened yet.
+pub(crate) struct Place {
+    /// Its dialect.
+    pub(crate) dialect: &'static Dialect,
+    /// What to open.
+    pub(crate) target: Target,
+}
+
+/// What a word on the command line named.
+struct Named {
+    name: String,
+    /// The URL's text; it may hold a password.
+    url: String,
+    credential: Credential,
+    policy: Policy,
+    guardrails: Guardrails,
+    /// Whether the URL itself stood on the command line, for everyone to see.
+    typed: bool,
+}
+
+/// Finds the database that a word on the command line means.
+///
+/// # Errors
+/// [`ErrorKind::Config`]: no such name and no such file, a URL that no dialect opens, a wrong credential;
+/// what reading a password says.
+pub(crate) fn find(app: &App, word: &str, access: &Access) -> Result<Place, Error> {
+    let named = name(app, word)?;
+    let parsed = ConnUrl::parse(&named.url)?;
+    let registry = Registry::collected()?;
+    let dialect = registry.for_url(&parsed)?;
+    let mut credential = with_settings(named.credential, &access.credentials)?;
+    credential.normalise(dialect.id(), dialect.known_credentials())?;
+    if named.typed {
+        warn_of_secrets(app, dialect, &parsed, access);
+    }
+    let mut url = parsed;
+    if let Some(password) = password::find(app, dialect, &url, &credential, access)? {
+        credential = credential.set("password", password);
+        // A user in the URL and a password beside it belong together.
+        if url.password().is_none()
+            && let Some(user) = url.user().map(str::to_owned)
+        {
+            if credential.get("user").is_none() {
+                credential = credential.set("user", user);
+            }
+            url = ConnUrl::parse(&without_user(&named.url))?;
+        }
+    }
+    let mut target = Target::new(named.name, url);
+    target.credential = credential;
+    target.policy = named.policy;
+    target.guardrails = named.guardrails;
+    if let Some(seconds) = access.timeout {
+        target.guardrails.query_timeout_s = seconds;
+    }
+    Ok(Place { dialect, target })
+}
+
+fn name(app: &App, word: &str) -> Result<Named, Error> {
+    let config = app.config()?;
+    let plain = |url: String, typed: bool| Named {
+        name: "main".to_owned(),
+        url,
+        credential: Credential::new(),
+        policy: Policy::default(),
+        guardrails: config.settings.guardrails.clone(),
+        typed,
+    };
+    if word.contains("://") {
+        return Ok(plain(word.to_owned(), true));
+    }
+    if let Some(database) = config.settings.databases.get(word) {
+        app.ui.detail(&format!("{word} is a database of {}", config.name()));
+        return Ok(Named {
+            name: word.to_owned(),
+            url: database.url.expose().to_owned(),
+            credential: database.credential.clone(),
+            policy: database.policy.clone(),
+            guardrails: database.guardrails.clone(),
+            typed: false,
+        });
+    }
+    if let Some(url) = file::url_of(word)? {
+        app.ui.detail(&format!("the file {word} is opened as {url}"));
+        return Ok(plain(url, true));
+    }
+    let names = config.settings.databases.keys().map(String::as_str);
+    let near = dbagent::text::near_misses(word, names, 1);
+    let hint = match near.first() {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!(
+            "give a URL such as sqlite:///shop.db, the path of a database file, or a name under [databases] in {}",
+            config.name()
+        ),
+    };
+    let shown = mask_name(&dbagent::text::printable(word));
+    // A path that is not there is a database that is not there; a mere word may be anything.
+    let kind = if word.contains(['/', '\\', '.']) { ErrorKind::DatabaseNotFound } else { ErrorKind::Config };
+    Err(Error::new(kind, format!("there is no database and no file {shown:?}")).hint(hint))
+}
+
+/// Adds `KEY=VALUE` of the command line, which wins.
+fn with_settings(mut credential: Credential, settings: &[String]) -> Result<Credential, Error> {
+    for setting in settings {
+        // The value may be a secret, so the message names the option alone.
+        let Some((key, value)) = setting.split_once('=') else {
+            return Err(usage("--credential takes KEY=VALUE").hint("such as --credential connect_timeout=5"));
+        };
+        credential = credential.set(key.trim(), value);
+    }
+    Ok(credential)
+}
+
+fn warn_of_secrets(app: &App, dialect: &Dialect, url: &ConnUrl, access: &Access) {
+    let secret = |key: &str| {
+        dialect.known_credentials().iter().any(|k| k.secret && (k.name == key || k.aliases.contains(&key)))
+            || matches!(key, "password" | "api_key")
+    };
+    let in_url = url.password().is_some() || url.query().iter().any(|(key, _)| secret(key));
+    let in_options =
+        access.credentials.iter().filter_map(|c| c.split_once('=')).any(|(key, _)| secret(key.trim()));
+    if in_url || in_options {
+        app.ui.warn(
+            "a password on the command line can be read by others on this machine and stays in the shell's history; \
+             use DBAGENT_PASSWORD, --password-file or --ask-password instead",
+        );
+    }
+}
+
+/// The text of a URL without its user.
+fn without_user(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at(end);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_is_taken_out_of_a_url() {
+        assert_eq!(without_user("postgres://bob@db:5/x?a=b@c"), "postgres://db:5/x?a=b@c");
+        assert_eq!(without_user("sqlite:///a@b.db"), "sqlite:///a@b.db");
+    }
+
+    #[test]
+    fn settings_are_pairs() {
+        let c = with_settings(Credential::new().set("user", "a"), &["user=b=c".to_owned()]).unwrap();
+        assert_eq!(c.get("user").unwrap().expose(), "b=c");
+        let e = with_settings(Credential::new(), &["canary".to_owned()]).unwrap_err();
+        assert!(!e.to_string().contains("canary"));
+    }
+}

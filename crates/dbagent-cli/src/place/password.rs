@@ -1,0 +1,80 @@
+//! Where a password comes from: a prompt, a file, the configuration, the environment.
+
+use std::path::Path;
+
+use dbagent::{ConnUrl, Credential, Dialect, Error, ErrorKind, Secret};
+
+use super::Access;
+use crate::app::App;
+use crate::config;
+
+/// The variable that holds a password for whatever database is asked.
+pub(crate) const VARIABLE: &str = "DBAGENT_PASSWORD";
+/// The largest password file.
+const MAX_FILE: u64 = 64 << 10;
+
+/// The password to set, if any: what the command line asks for wins; the environment is used where neither
+/// the URL nor the configuration has one and the dialect knows passwords.
+pub(super) fn find(
+    app: &App,
+    dialect: &Dialect,
+    url: &ConnUrl,
+    credential: &Credential,
+    access: &Access,
+) -> Result<Option<Secret>, Error> {
+    if access.ask_password {
+        return ask(app).map(Some);
+    }
+    if let Some(path) = &access.password_file {
+        return from_file(path).map(Some);
+    }
+    let known = dialect.known_credentials().iter().any(|key| key.name == "password");
+    let has_one = url.password().is_some() || credential.get("password").is_some();
+    if !known || has_one {
+        return Ok(None);
+    }
+    Ok(config::environment(VARIABLE).filter(|p| !p.is_empty()).map(Secret::new))
+}
+
+fn ask(app: &App) -> Result<Secret, Error> {
+    app.ui.detail("asking for the password");
+    rpassword::prompt_password("Password: ").map(Secret::new).map_err(|e| {
+        Error::new(ErrorKind::Config, "the password cannot be asked for: there is no terminal")
+            .hint(format!("use {VARIABLE} or --password-file"))
+            .source(e)
+    })
+}
+
+fn from_file(path: &Path) -> Result<Secret, Error> {
+    let failed = |message: &str| Error::new(ErrorKind::Config, message).with("file", path.display());
+    let read = std::fs::metadata(path)
+        .and_then(|meta| if meta.len() > MAX_FILE { Ok(None) } else { std::fs::read(path).map(Some) });
+    let bytes = match read {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Err(failed("the password file is too large to be one")),
+        Err(e) => return Err(failed("the password file cannot be read").source(e)),
+    };
+    let text = String::from_utf8(bytes).map_err(|_| failed("the password file is not UTF-8 text"))?;
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(Secret::new(line)),
+        _ => Err(failed("the first line of the password file is empty")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_gives_its_first_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("password");
+        std::fs::write(&path, "can ary\r\nrest").unwrap();
+        assert_eq!(from_file(&path).unwrap().expose(), "can ary");
+        std::fs::write(&path, "\nrest").unwrap();
+        assert!(from_file(&path).unwrap_err().to_string().contains("empty"));
+        std::fs::write(&path, [0xff, b'c']).unwrap();
+        assert!(from_file(&path).unwrap_err().to_string().contains("UTF-8"));
+        assert!(from_file(&folder.path().join("absent")).unwrap_err().to_string().contains("cannot be read"));
+    }
+}

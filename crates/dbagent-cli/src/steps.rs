@@ -1,0 +1,306 @@
+//! Shows the steps of a run on standard error while they happen: tool, statement, rows, time.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use dbagent::Refusal;
+use dbagent::event::{Event, EventKind};
+use dbagent::fact::{ArtifactFigures, Fact};
+use dbagent::json::{Json, JsonLimits};
+use dbagent::model::ToolCall;
+use dbagent::observe::{FRAME_CLOSE, FRAME_OPEN};
+use dbagent::text::{printable, shorten, thousands};
+
+use crate::caret;
+use crate::highlight;
+use crate::paint::Paint;
+use crate::ui::{Busy, Ui};
+use crate::width::{pad, wrap};
+
+/// Watches one run.
+pub(crate) struct Steps<'a> {
+    ui: &'a Ui,
+    busy: Busy<'a>,
+    noun: &'static str,
+    /// The calls of the last reply, by their place in it.
+    asked: Vec<ToolCall>,
+    /// The calls that have not ended, by key.
+    calls: HashMap<String, Call>,
+    written: usize,
+}
+
+/// What is known of one call.
+struct Call {
+    tool: String,
+    arguments: String,
+    began: Instant,
+    statement: Option<String>,
+    refusal: Option<Refusal>,
+    ran: Option<(u64, bool, Duration)>,
+}
+
+/// Columns before the figures of a step.
+const TOOL_WIDTH: usize = 18;
+/// Characters of one argument.
+const MAX_ARGUMENT: usize = 60;
+/// Characters of a statement.
+const MAX_STATEMENT: usize = 2_000;
+/// Lines of an error.
+const MAX_ERROR_LINES: usize = 4;
+
+impl<'a> Steps<'a> {
+    /// Watches a run against a database whose rows are called `noun`.
+    pub(crate) fn new(ui: &'a Ui, noun: &'static str) -> Self {
+        Self { ui, busy: ui.busy("thinking"), noun, asked: Vec::new(), calls: HashMap::new(), written: 0 }
+    }
+
+    /// Shows what an event means.
+    pub(crate) fn show(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Fact(record) => self.fact(&record.fact),
+            EventKind::TextDelta(text) => {
+                self.written += text.chars().count();
+                self.busy.update(&format!("answering, {} characters", thousands(self.written as u64)));
+            }
+            EventKind::ReasoningDelta(_) => self.busy.update("thinking"),
+            EventKind::ModelRetrying { attempt, after, reason } => self.ui.note(&format!(
+                "the model is asked again in {:.1} s (attempt {attempt} failed: {reason})",
+                after.as_secs_f32()
+            )),
+            EventKind::ModelFellBack { from, to, reason } => {
+                self.ui.note(&format!("{to} takes over from {from}: {reason}"));
+            }
+            EventKind::Judged { key, statement, refusal } => {
+                if let Some(call) = self.calls.get_mut(key) {
+                    call.statement = Some(statement.clone());
+                    call.refusal.clone_from(refusal);
+                    let message = format!("{} {statement}", call.tool);
+                    self.busy.update(&message);
+                }
+            }
+            EventKind::Progress { key, rows, .. } => {
+                if let Some(call) = self.calls.get(key) {
+                    let seconds = call.began.elapsed().as_secs_f32();
+                    let message =
+                        format!("{}: {} {}, {seconds:.1} s", call.tool, thousands(*rows), self.noun);
+                    self.busy.update(&message);
+                }
+            }
+            EventKind::Ran { key, rows, complete, elapsed } => {
+                if let Some(call) = self.calls.get_mut(key) {
+                    call.ran = Some((*rows, *complete, *elapsed));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn fact(&mut self, fact: &Fact) {
+        match fact {
+            Fact::ModelReplied { text, calls, .. } => {
+                self.written = 0;
+                if !calls.is_empty() && !text.trim().is_empty() {
+                    self.ui.note(&shorten(text.trim(), 500));
+                }
+                self.asked.clone_from(calls);
+            }
+            Fact::CallBegun { key, .. } => {
+                let call = self.begin(key);
+                self.busy.update(&call.tool);
+                self.calls.insert(key.clone(), call);
+            }
+            Fact::CallFinished { key, text, is_error, artifact } => {
+                // A call that was refused before it could begin has no other fact.
+                let call = self.calls.remove(key).unwrap_or_else(|| self.begin(key));
+                let lines = call.lines(text, *is_error, artifact.as_ref(), self.noun, self.ui);
+                self.ui.say(&lines.join("\n"));
+            }
+            Fact::TurnClosed { .. } => self.busy.update("thinking"),
+            _ => {}
+        }
+    }
+
+    /// The call of that key, `t3c1`: the second of its reply.
+    fn begin(&self, key: &str) -> Call {
+        let place = key.rsplit_once('c').and_then(|(_, place)| place.parse::<usize>().ok());
+        let asked = place.and_then(|place| self.asked.get(place));
+        Call {
+            tool: asked.map(|c| c.name.clone()).unwrap_or_default(),
+            arguments: asked.map(|c| c.arguments.clone()).unwrap_or_default(),
+            began: Instant::now(),
+            statement: None,
+            refusal: None,
+            ran: None,
+        }
+    }
+}
+
+impl Call {
+    /// The lines of a call that has ended.
+    fn lines(
+        &self,
+        text: &str,
+        is_error: bool,
+        artifact: Option<&ArtifactFigures>,
+        noun: &str,
+        ui: &Ui,
+    ) -> Vec<String> {
+        let paint = ui.paint;
+        let mark = if is_error { paint.red("✗") } else { paint.green("✓") };
+        let elapsed = self.ran.map_or_else(|| self.began.elapsed(), |(_, _, elapsed)| elapsed);
+        let mut figures = match (&self.refusal, is_error, artifact) {
+            (Some(refusal), ..) => paint.red(format!("refused: {}", refusal.rule)),
+            (None, true, _) => paint.red(shown(first_sentence(text), 80)),
+            (None, false, Some(artifact)) => figures(artifact, noun),
+            (None, false, None) => String::new(),
+        };
+        if !figures.is_empty() {
+            figures.push_str(", ");
+        }
+        let tool = shown(&self.tool, 40);
+        let arguments = if self.statement.is_none() { self.short_arguments() } else { String::new() };
+        let mut lines = vec![format!(
+            "{mark} {} {arguments}{figures}{}",
+            paint.bold(pad(&tool, TOOL_WIDTH, false)),
+            paint.dim(time(elapsed))
+        )];
+        let room = ui.width.unwrap_or(100).saturating_sub(6);
+        if let Some(statement) = &self.statement {
+            lines.extend(statement_lines(statement, room, paint));
+            lines.extend(self.parameters().map(|p| format!("    {}", paint.dim(format!("with {p}")))));
+        }
+        if let Some(refusal) = &self.refusal {
+            if let (Some(statement), Some(span)) = (&self.statement, refusal.span) {
+                lines.extend(
+                    caret::lines(statement, span, room).into_iter().map(|l| format!("    {}", paint.red(l))),
+                );
+            }
+            for line in wrap(&shown(&refusal.message, 500), room) {
+                lines.push(format!("    {}", paint.red(line)));
+            }
+        } else if is_error {
+            for line in error_lines(text).into_iter().take(MAX_ERROR_LINES) {
+                lines.extend(wrap(&line, room).into_iter().map(|l| format!("    {}", paint.red(l))));
+            }
+        }
+        lines
+    }
+
+    fn json(&self) -> Option<Json> {
+        Json::parse(&self.arguments, JsonLimits::default()).ok()
+    }
+
+    /// The values of the arguments, for calls that have no statement.
+    fn short_arguments(&self) -> String {
+        let values: Vec<String> = match self.json() {
+            Some(Json::Object(members)) => members.iter().map(|(_, value)| short(value)).collect(),
+            _ => Vec::new(),
+        };
+        if values.is_empty() { String::new() } else { format!("{} ", values.join(" ")) }
+    }
+
+    /// The values that were bound.
+    fn parameters(&self) -> Option<String> {
+        match self.json()?.get("params")? {
+            Json::Array(items) if !items.is_empty() => {
+                Some(items.iter().map(short).collect::<Vec<_>>().join(", "))
+            }
+            Json::Object(members) if !members.is_empty() => Some(
+                members
+                    .iter()
+                    .map(|(k, v)| format!("{} = {}", shown(k, 40), short(v)))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// How much of what came out of a call.
+fn figures(artifact: &ArtifactFigures, noun: &str) -> String {
+    let Some(rows) = artifact.rows else { return String::new() };
+    let thing = match artifact.kind.as_str() {
+        "objects" => "listed",
+        "descriptions" => "described",
+        _ => noun,
+    };
+    let complete = if artifact.complete == Some(false) { " (INCOMPLETE)" } else { "" };
+    format!("{} {thing}{complete}", thousands(rows))
+}
+
+/// A value on one line.
+fn short(value: &Json) -> String {
+    match value {
+        Json::Array(items) => items.iter().map(short).collect::<Vec<_>>().join(", "),
+        other => shown(&other.to_string(), MAX_ARGUMENT),
+    }
+}
+
+/// A text on one line with nothing in it that acts.
+fn shown(text: &str, max: usize) -> String {
+    shorten(&printable(text).replace(['\n', '\t'], " "), max)
+}
+
+/// A statement, indented, wrapped and coloured.
+pub(crate) fn statement_lines(statement: &str, room: usize, paint: Paint) -> Vec<String> {
+    let text = shorten(&printable(statement.trim()).replace('\t', "  "), MAX_STATEMENT);
+    wrap(&text, room).into_iter().map(|line| format!("    {}", highlight::statement(&line, paint))).collect()
+}
+
+fn first_sentence(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    line.split_once(". ").map_or(line, |(first, _)| first).trim_end_matches('.')
+}
+
+/// What an observation says inside its frames, for a person.
+fn error_lines(text: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        match line {
+            FRAME_OPEN => inside = true,
+            FRAME_CLOSE => inside = false,
+            line if inside => lines.push(line.strip_prefix("| ").unwrap_or(line).to_owned()),
+            _ => {}
+        }
+    }
+    lines
+}
+
+/// A time as people read it.
+pub(crate) fn time(elapsed: Duration) -> String {
+    let millis = elapsed.as_millis();
+    match millis {
+        0 => "under 1 ms".to_owned(),
+        1..1_000 => format!("{millis} ms"),
+        _ => format!("{:.1} s", elapsed.as_secs_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_shown_without_its_frame() {
+        let text = format!(
+            "ERROR (unknown_column, code 1).\n{FRAME_OPEN}\n| no such column: x\n| SELECT x\n{FRAME_CLOSE}\nCheck names."
+        );
+        assert_eq!(error_lines(&text), ["no such column: x", "SELECT x"]);
+        assert_eq!(first_sentence(&text), "ERROR (unknown_column, code 1)");
+    }
+
+    #[test]
+    fn times_read_well() {
+        assert_eq!(time(Duration::from_micros(10)), "under 1 ms");
+        assert_eq!(time(Duration::from_millis(12)), "12 ms");
+        assert_eq!(time(Duration::from_millis(1_250)), "1.2 s");
+    }
+
+    #[test]
+    fn nothing_in_a_statement_acts() {
+        let lines = statement_lines("SELECT '\u{1b}[2J'\n  FROM t", 40, Paint::PLAIN);
+        assert_eq!(lines, ["    SELECT '\\u{1b}[2J'", "      FROM t"]);
+    }
+}
