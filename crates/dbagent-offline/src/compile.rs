@@ -1,0 +1,181 @@
+//! From what a question means to one query: joins along links that never multiply rows, conditions on
+//! related rows as sub-queries, groups, order and limits.
+
+mod condition;
+mod group;
+mod rows;
+mod scope;
+
+use std::collections::BTreeMap;
+
+use crate::meaning::{Form, Intent, Measure, Measured, Output, Unsure};
+use crate::plan::{Agg, Expr, Ident, Item, Order, Pred, Select, Source, Value};
+use crate::schema::{Path, Route, Schema, TableId};
+use crate::words::plural;
+
+pub(crate) use scope::Scope;
+
+/// Builds the query of an intent.
+pub(crate) fn compile(schema: &Schema, intent: &Intent) -> Result<Select, Unsure> {
+    let mut compiler = Compiler { schema, intent, names: BTreeMap::new(), assumed: Vec::new() };
+    compiler.build()
+}
+
+/// The links that a query of an intent follows without a declared key, for people.
+pub(crate) fn assumed_links(schema: &Schema, intent: &Intent) -> Vec<String> {
+    let mut compiler = Compiler { schema, intent, names: BTreeMap::new(), assumed: Vec::new() };
+    if compiler.build().is_err() {
+        return Vec::new();
+    }
+    let mut out: Vec<String> = compiler
+        .assumed
+        .iter()
+        .filter_map(|e| schema.edge(*e))
+        .map(|e| {
+            let column = e.columns.first().map(|c| {
+                schema.spoken_column(crate::schema::ColumnId { table: e.from, index: *c })
+            });
+            format!("{} is taken to point to {}", column.unwrap_or_default(), schema.table(e.to).name.name)
+        })
+        .collect();
+    out.sort();
+    out.dedup();
+    out
+}
+
+pub(crate) struct Compiler<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) intent: &'a Intent,
+    /// How often each alias was given.
+    names: BTreeMap<String, usize>,
+    /// Links without a declared key that were followed.
+    assumed: Vec<usize>,
+}
+
+impl Compiler<'_> {
+    fn build(&mut self) -> Result<Select, Unsure> {
+        let grouped = !self.intent.keys.is_empty() || !self.intent.figures.is_empty() || !self.intent.having.is_empty();
+        match self.intent.form {
+            Form::Share => self.share(),
+            Form::MeanOfGroups => self.mean(),
+            Form::Count if grouped => self.count_groups(),
+            Form::Count => self.count(),
+            Form::Rows | Form::Exists | Form::Versus if grouped => self.grouped(),
+            Form::Rows | Form::Exists | Form::Versus => self.rows(),
+        }
+    }
+
+    /// An alias for a table that no other part of the statement has.
+    fn alias(&mut self, name: &str) -> Ident {
+        let count = self.names.entry(name.to_owned()).or_default();
+        *count += 1;
+        if *count == 1 { Ident::new(name) } else { Ident::new(format!("{name}_{count}")) }
+    }
+
+    /// The way from one table to another, or why there is none.
+    fn route(&self, from: TableId, to: TableId) -> Result<Option<Path>, Unsure> {
+        match self.schema.route(from, to, &self.intent.hints) {
+            Route::None => Ok(None),
+            Route::One(path) => Ok(Some(path)),
+            Route::Many(paths) => {
+                let (a, b) = (&self.schema.table(from).name.name, &self.schema.table(to).name.name);
+                let ways: Vec<String> = paths
+                    .iter()
+                    .filter_map(|p| p.iter().filter_map(|s| self.schema.edge(s.edge)).find(|e| !e.role.is_empty()))
+                    .filter_map(|e| Some((e.from, *e.columns.first()?)))
+                    .map(|(table, index)| self.schema.spoken_column(crate::schema::ColumnId { table, index }))
+                    .collect();
+                Err(Unsure::new(format!("{a} and {b} are linked in several ways ({})", ways.join(", "))).with([from, to]))
+            }
+        }
+    }
+
+    fn apart(&self, a: TableId, b: TableId) -> Unsure {
+        let (x, y) = (&self.schema.table(a).name.name, &self.schema.table(b).name.name);
+        Unsure::new(format!("no way was found that leads from {x} to {y}")).with([a, b])
+    }
+}
+
+/// A name for a figure.
+pub(crate) fn figure_name(schema: &Schema, m: &Measure) -> String {
+    let of = match &m.of {
+        Measured::Rows(t) => {
+            let mut words = schema.table(*t).label.words.clone();
+            if let Some(last) = words.last_mut() {
+                *last = plural(last);
+            }
+            return format!("number_of_{}", words.join("_"));
+        }
+        Measured::Values(c) => {
+            let mut words = schema.column(*c).label.words.clone();
+            if let Some(last) = words.last_mut() {
+                *last = plural(last);
+            }
+            return format!("number_of_{}", words.join("_"));
+        }
+        Measured::Column(c) => schema.column(*c).name.clone(),
+        Measured::Line { .. } => "amount".to_owned(),
+    };
+    let word = match m.agg {
+        Agg::Count => "number_of",
+        Agg::Sum => "total",
+        Agg::Avg => "average",
+        Agg::Min => "lowest",
+        Agg::Max => "highest",
+    };
+    if m.agg == Agg::Sum && of.to_lowercase().starts_with("total") { of } else { format!("{word}_{of}") }
+}
+
+/// The items of a query with aliases that differ.
+pub(super) fn unique(items: Vec<(Expr, String)>) -> Vec<Item> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    items
+        .into_iter()
+        .map(|(expr, name)| {
+            let count = seen.entry(name.to_lowercase()).or_default();
+            *count += 1;
+            let alias = if *count == 1 { name } else { format!("{name}_{count}") };
+            Item { expr, alias: Some(Ident::new(alias)) }
+        })
+        .collect()
+}
+
+/// Keeps the rows that come first by an order, with all that are equal to it.
+pub(super) fn first_with_ties(mut inner: Select, orders: Vec<Order>, shown: usize) -> Select {
+    let place = Ident::new("place");
+    inner.items.push(Item { expr: Expr::Rank(orders), alias: Some(place.clone()) });
+    inner.order.clear();
+    let items: Vec<Item> = inner
+        .items
+        .iter()
+        .take(shown)
+        .filter_map(|i| i.alias.clone())
+        .map(|a| Item { expr: Expr::Alias(a), alias: None })
+        .collect();
+    let order = items.iter().take(1).map(|i| Order { expr: i.expr.clone(), descending: false }).collect();
+    Select {
+        items,
+        from: Some(Source::Query { query: Box::new(inner), alias: Ident::new("ranked") }),
+        filter: vec![Pred::Compare(Expr::Alias(place), crate::plan::Op::Eq, Expr::Constant(1))],
+        order,
+        ..Select::default()
+    }
+}
+
+pub(super) fn number(value: f64) -> Expr {
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number well within 64 bits")]
+        return Expr::Value(Value::Int(value as i64));
+    }
+    Expr::Value(Value::Real(value))
+}
+
+pub(super) fn output_name(schema: &Schema, output: &Output) -> String {
+    match output {
+        Output::Column(c) => schema.column(*c).name.clone(),
+        Output::Parent { edge, column } => {
+            let role = schema.edge(*edge).map(|e| e.role.join("_")).filter(|r| !r.is_empty());
+            format!("{}_{}", role.unwrap_or_else(|| "parent".into()), schema.column(*column).name)
+        }
+    }
+}

@@ -1,0 +1,537 @@
+//! The subject of a question and the nouns it asks for.
+
+use std::collections::BTreeSet;
+
+use super::noun::Noun;
+use super::resolve::{Resolver, Use, Wish};
+use super::{Key, Measure, Measured, OrderBy, Output, Ranked, Stop, Unsure, measure, pick};
+use crate::intent::{Ask, Dir, Figure, Rank, RankBy, What};
+use crate::plan::Agg;
+use crate::schema::{Class, ColumnId, TableId};
+
+impl Resolver<'_> {
+    /// The table whose rows the question is about.
+    pub(super) fn find_subject(&mut self) -> Result<(), Stop> {
+        let plain = self.heads.iter().find(|h| h.core.aggs.is_empty() && h.figure.is_none()).cloned();
+        let first = plain.or_else(|| self.heads.first().cloned());
+        let subject = match &first {
+            Some(head) => self.subject_of(head)?,
+            None => self.subject_without_head()?,
+        };
+        if let Some(t) = subject {
+            self.intent.subject = t;
+            self.near = vec![t];
+            self.last = Some(t);
+        }
+        Ok(())
+    }
+
+    fn subject_of(&mut self, head: &Noun) -> Result<Option<TableId>, Stop> {
+        if head.is_table() {
+            self.explicit = head.core.aggs.is_empty();
+            return Ok(head.table);
+        }
+        if head.is_value() {
+            let value = head.values.first();
+            let around = pick::Around { near: &self.context, beside: &[], tables: &head.beside, hints: &[] };
+            let hits = match value {
+                Some(v) => pick::hits(self.schema, &v.hits, &around, &v.text)?,
+                None => Vec::new(),
+            };
+            self.explicit = true;
+            return Ok(hits.first().and_then(|h| h.columns.first()).map(|c| c.table));
+        }
+        if head.figure.is_some() || head.part.is_some() {
+            return Ok(self.context.first().copied());
+        }
+        if let Some(t) = head.table {
+            // `album titles`, `the customer's email`.
+            self.explicit = true;
+            return Ok(Some(t));
+        }
+        // `the names of all artists`.
+        let of = (0..self.items.len()).find(|i| {
+            let item = self.item(*i);
+            let noun = self.noun(*i);
+            let rel = item.is_some_and(|i| ["of", "for", "from", "in", "on"].contains(&i.rel.as_str()) && !i.neg);
+            let grouped = item.is_some_and(|i| matches!(i.what, What::Group(_)));
+            (rel || grouped) && noun.is_some_and(|n| n.is_table())
+        });
+        if let Some(t) = of.and_then(|i| self.noun(i)).and_then(|n| n.table) {
+            let near = self.around(Some(t));
+            let column = self.column(head, &near)?;
+            let grouped_figure = !head.core.aggs.is_empty();
+            if self.schema.distance(t, column.table).is_some() && !grouped_figure {
+                self.explicit = true;
+                return Ok(Some(t));
+            }
+            return Ok(Some(column.table));
+        }
+        let near = self.context.clone();
+        let column = self.column(head, &near)?;
+        // Where the only table that is named leads to the column, its rows are meant: `emails of customers`
+        // without the `of`.
+        Ok(Some(column.table))
+    }
+
+    fn subject_without_head(&mut self) -> Result<Option<TableId>, Stop> {
+        if self.ask == Ask::Who {
+            return self.person().map(Some);
+        }
+        let ranked = self.sentence.items.iter().any(|i| matches!(i.what, What::Rank { .. }));
+        if !ranked || self.ask != Ask::Sum {
+            self.explicit = matches!(self.ask, Ask::When | Ask::Where | Ask::Measure(_));
+        }
+        if let Some(t) = self.context.first() {
+            return Ok(Some(*t));
+        }
+        if self.ask == Ask::Sum || self.ask == Ask::Versus {
+            return Ok(None);
+        }
+        // The first value says where to look.
+        let value = self.items.iter().flatten().find_map(|n| n.values.first().cloned());
+        if let Some(v) = value {
+            let around = pick::Around { near: &[], beside: &[], tables: &[], hints: &[] };
+            let hits = pick::hits(self.schema, &v.hits, &around, &v.text)?;
+            self.explicit = true;
+            return Ok(hits.first().and_then(|h| h.columns.first()).map(|c| c.table));
+        }
+        Err(Unsure::new("the question names no table, column or value of this database").into())
+    }
+
+    /// The people that `who` asks for: those the question names, else the nearest to what it names.
+    fn person(&mut self) -> Result<TableId, Stop> {
+        let people: Vec<TableId> = self.schema.tables().map(|(id, _)| id).filter(|id| self.schema.is_person(*id)).collect();
+        let mut nouns: Vec<TableId> = self.context.clone();
+        let money = self.items.iter().flatten().any(|n| n.figure.is_some());
+        if nouns.is_empty() && money {
+            let none = BTreeSet::new();
+            if let Ok((m, _)) = measure::money(self.schema, &none, &none, Agg::Sum) {
+                nouns.push(m.of.table());
+            }
+        }
+        self.explicit = true;
+        if nouns.is_empty() {
+            return match people.as_slice() {
+                [only] => Ok(*only),
+                _ => Err(Unsure::new("who is meant is not clear").with(people).into()),
+            };
+        }
+        // A verb may name them: those who support are the support representatives.
+        let hints: Vec<String> = self.sentence.items.iter().flat_map(|i| i.hints.clone()).collect();
+        let by_role: BTreeSet<TableId> = self
+            .schema
+            .edges()
+            .filter(|(_, e)| people.contains(&e.to) && nouns.contains(&e.from))
+            .filter(|(_, e)| e.role.iter().any(|r| hints.iter().any(|h| crate::link::same_stem(h, r))))
+            .map(|(_, e)| e.to)
+            .collect();
+        if let (1, Some(only)) = (by_role.len(), by_role.first()) {
+            return Ok(*only);
+        }
+        let first = nouns.first().copied();
+        if let Some(t) = first
+            && people.contains(&t)
+            && !self.sentence.items.iter().any(|i| matches!(i.what, What::Rank { .. } | What::Number { .. }))
+        {
+            return Ok(t);
+        }
+        let mut near: Vec<(usize, usize, TableId)> = people
+            .iter()
+            .filter(|p| !nouns.contains(p))
+            .filter_map(|p| {
+                let t = first?;
+                let far = self.schema.distance(t, *p).or_else(|| self.schema.apart(t, *p).map(|d| d + 1))?;
+                Some((far, 0, *p))
+            })
+            .collect();
+        near.sort_unstable();
+        match near.as_slice() {
+            [(d, _, a), (e, _, b), ..] if d == e => Err(Unsure::new("who is meant is not clear").with([*a, *b]).into()),
+            [(.., only), ..] => {
+                let name = self.schema.table(*only).name.name.clone();
+                self.note(format!("“who” is taken as {name}"));
+                Ok(*only)
+            }
+            [] => Err(Unsure::new("who is meant is not clear").with(people).into()),
+        }
+    }
+
+    /// Places the nouns that are asked for.
+    pub(super) fn place_heads(&mut self) -> Result<(), Stop> {
+        for at in 0..self.heads.len() {
+            let Some(head) = self.heads.get(at).cloned() else { break };
+            self.place_head(at, &head)?;
+        }
+        match self.ask {
+            Ask::When if self.heads.iter().all(|h| !h.is_column()) => {
+                let hints: Vec<String> = self.sentence.items.iter().flat_map(|i| i.hints.clone()).collect();
+                let near = self.around(None);
+                let (column, note) = measure::date_column(self.schema, &near, &hints)?;
+                self.note(note.unwrap_or_default());
+                self.intent.outputs.push(Output::Column(column));
+            }
+            Ask::Where => {
+                let subject = self.intent.subject;
+                let places: Vec<ColumnId> = self
+                    .schema
+                    .columns(subject)
+                    .filter(|(_, c)| c.label.has_any(&["city", "country", "address", "location", "state", "place", "venue", "county"]))
+                    .map(|(id, _)| id)
+                    .collect();
+                if places.is_empty() {
+                    return Err(Unsure::new("no column says where").with([subject]).into());
+                }
+                self.intent.outputs.extend(places.into_iter().map(Output::Column));
+            }
+            Ask::Measure(adjective) => {
+                let subject = self.intent.subject;
+                let Some((column, _)) = measure::adjective_column(self.schema, adjective, subject) else {
+                    return Err(Unsure::new(format!("no column says how {} it is", adjective.name)).with([subject]).into());
+                };
+                self.intent.outputs.push(Output::Column(column));
+            }
+            Ask::Sum if self.heads.is_empty() && self.pending.is_none() => self.how_much()?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `How much …` without a noun: a price where something costs, else money.
+    fn how_much(&mut self) -> Result<(), Stop> {
+        let costs = self.sentence.items.iter().any(|i| i.hints.iter().any(|h| h == "cost"));
+        let trailing = self.chunks.iter().any(|c| c.words.first().is_some_and(|w| w.starts_with("cost")));
+        if costs || trailing {
+            let subject = self.intent.subject;
+            let price = self.schema.columns(subject).find(|(_, c)| c.is_figure() && c.label.has_any(&["price", "cost", "fee", "fare"]));
+            let Some((column, _)) = price else {
+                return Err(Unsure::new("no column says what it costs").with([subject]).into());
+            };
+            self.explicit = true;
+            self.ask = Ask::List;
+            self.intent.outputs.push(Output::Column(column));
+            return Ok(());
+        }
+        self.explicit = false;
+        self.wish(Wish::Figure(Figure::Revenue, Agg::Sum), Use::Show);
+        Ok(())
+    }
+
+    fn place_head(&mut self, at: usize, head: &Noun) -> Result<(), Stop> {
+        self.premodifiers(head, false)?;
+        if head.core.each && head.is_table() && self.heads.len() > 1 {
+            if let Some(t) = head.table {
+                self.add_key(Key::Entity(t));
+            }
+            return Ok(());
+        }
+        if head.core.each && self.heads.len() > 1 {
+            return self.group(head);
+        }
+        if !head.core.aggs.is_empty() {
+            return self.aggregated(head, Use::Show);
+        }
+        if let Some(figure) = head.figure {
+            let wish = Wish::Figure(figure, Agg::Sum);
+            if let Some(rank) = head.core.rank {
+                self.rank = Some(rank);
+            }
+            self.wish(wish, Use::Show);
+            return Ok(());
+        }
+        if let Some(part) = head.part {
+            let near = self.around(None);
+            let (column, note) = measure::date_column(self.schema, &near, &[])?;
+            self.note(note.unwrap_or_default());
+            self.add_key(Key::Part(part, column));
+            return Ok(());
+        }
+        if let Some(number) = head.core.number
+            && head.core.rank.is_none()
+        {
+            self.intent.limit = Some(number);
+        }
+        if head.is_column() {
+            return self.column_head(at, head);
+        }
+        if head.is_table() {
+            return self.table_head(at, head);
+        }
+        Ok(())
+    }
+
+    fn table_head(&mut self, at: usize, head: &Noun) -> Result<(), Stop> {
+        let Some(table) = head.table else { return Ok(()) };
+        if at > 0 && table != self.intent.subject {
+            match self.ask {
+                Ask::Count => {
+                    return Err(Unsure::new("two things are to be counted at once").with([self.intent.subject, table]).into());
+                }
+                _ => self.show_table(table),
+            }
+        }
+        if self.ask == Ask::Sum {
+            self.ask = Ask::Count;
+        }
+        if let Some(rank) = head.core.rank {
+            self.head_rank(head, rank, table)?;
+        }
+        Ok(())
+    }
+
+    /// Shows rows of another table beside the subject.
+    pub(super) fn show_table(&mut self, table: TableId) {
+        if self.intent.outputs.is_empty() {
+            let own = self.schema.shown_columns(self.intent.subject);
+            self.intent.outputs.extend(own.into_iter().map(Output::Column));
+        }
+        for c in self.schema.shown_columns(table) {
+            if !self.intent.outputs.contains(&Output::Column(c)) {
+                self.intent.outputs.push(Output::Column(c));
+            }
+        }
+        self.last = Some(table);
+    }
+
+    /// `the longest tracks`, `top 5 customers`, `the highest salary employees`.
+    fn head_rank(&mut self, head: &Noun, rank: Rank, table: TableId) -> Result<(), Stop> {
+        let by_column = |r: &mut Self, column: ColumnId, descending: bool| {
+            r.intent.rank =
+                Some(Ranked { by: OrderBy::Column(column), descending, limit: rank.limit, place: rank.place });
+        };
+        match rank.by {
+            RankBy::Adjective(adjective) => {
+                if let Some((column, up)) = measure::adjective_column(self.schema, adjective, table) {
+                    by_column(self, column, measure::descends(rank.dir, up));
+                    return Ok(());
+                }
+                // What the table itself does not hold may be said later: `the biggest customers by sales`.
+                self.rank = Some(Rank { by: RankBy::Named, ..rank });
+                let _ = adjective;
+                Ok(())
+            }
+            RankBy::Time => {
+                let hints: Vec<String> = self.sentence.items.iter().flat_map(|i| i.hints.clone()).collect();
+                let dated = measure::date_column(self.schema, &[table], &hints);
+                match dated {
+                    Ok((column, note)) if column.table == table => {
+                        self.note(note.unwrap_or_default());
+                        by_column(self, column, rank.dir == Dir::Most);
+                    }
+                    _ => {
+                        let Some(key) = self.schema.single_key(table) else {
+                            return Err(Unsure::new("what the first one is, is not clear").with([table]).into());
+                        };
+                        self.note(format!("first and last go by {}", self.schema.spoken_column(key)));
+                        by_column(self, key, rank.dir == Dir::Most);
+                        if let Some(r) = &mut self.intent.rank {
+                            r.limit = r.limit.or(Some(1));
+                        }
+                    }
+                }
+                Ok(())
+            }
+            RankBy::Sold => {
+                self.note("best selling is taken as most pieces sold");
+                self.wish(Wish::Figure(Figure::Units, Agg::Sum), Use::Rank(rank));
+                Ok(())
+            }
+            RankBy::Frequency => self.most_common(table, None, rank),
+            RankBy::Named => {
+                if let Some((words, columns)) = head.before.first() {
+                    let near = self.around(Some(table));
+                    let column = pick::column(self.schema, columns, &near, words)?;
+                    by_column(self, column, rank.dir == Dir::Most);
+                    return Ok(());
+                }
+                self.rank = Some(rank);
+                Ok(())
+            }
+        }
+    }
+
+    /// `the most common genre`: how often it occurs among the rows that point to it.
+    fn most_common(&mut self, table: TableId, column: Option<ColumnId>, rank: Rank) -> Result<(), Stop> {
+        if let Some(c) = column {
+            let of = (0..self.items.len())
+                .filter_map(|i| self.noun(i))
+                .find_map(|n| n.table.filter(|_| n.is_table()))
+                .unwrap_or(c.table);
+            let rows = Measure { agg: Agg::Count, of: Measured::Rows(of) };
+            self.wish(Wish::Fixed(rows), Use::Rank(rank));
+            return Ok(());
+        }
+        let counted = (0..self.items.len())
+            .filter_map(|i| self.noun(i))
+            .find_map(|n| n.table.filter(|t| n.is_table() && *t != table));
+        let counted = match counted {
+            Some(t) => t,
+            None => {
+                let children: BTreeSet<TableId> =
+                    self.schema.edges().filter(|(_, e)| e.to == table && e.from != table).map(|(_, e)| e.from).collect();
+                match (children.len(), children.first()) {
+                    (1, Some(only)) => *only,
+                    _ => return Err(Unsure::new("common among what is not said").with(children).into()),
+                }
+            }
+        };
+        self.note(format!("how common is counted in {}", self.schema.table(counted).name.name));
+        self.wish(Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Rows(counted) }), Use::Rank(rank));
+        Ok(())
+    }
+
+    fn column_head(&mut self, at: usize, head: &Noun) -> Result<(), Stop> {
+        let near = self.around(None);
+        let column = self.column(head, &near)?;
+        let figure = self.schema.column(column).is_figure();
+        if let Some(rank) = head.core.rank {
+            match rank.by {
+                RankBy::Frequency => {
+                    self.intent.outputs.push(Output::Column(column));
+                    return self.most_common(column.table, Some(column), rank);
+                }
+                RankBy::Named | RankBy::Adjective(_) if figure || self.schema.column(column).class == Class::Date => {
+                    let up = match rank.by {
+                        RankBy::Adjective(a) => !a.down.iter().any(|w| self.schema.column(column).label.has(w)),
+                        _ => true,
+                    };
+                    if rank.limit.is_some() {
+                        self.intent.outputs.push(Output::Column(column));
+                        let descending = measure::descends(rank.dir, up);
+                        let by = OrderBy::Column(column);
+                        self.intent.rank = Some(Ranked { by, descending, limit: rank.limit, place: rank.place });
+                        return Ok(());
+                    }
+                    let agg = if measure::descends(rank.dir, up) { Agg::Max } else { Agg::Min };
+                    self.explicit = false;
+                    self.wish(Wish::Fixed(Measure { agg, of: Measured::Column(column) }), Use::Show);
+                    return Ok(());
+                }
+                _ => self.rank = Some(rank),
+            }
+        }
+        match self.ask {
+            Ask::Count if figure && !head.core.distinct => {
+                self.explicit = false;
+                self.note(format!("the number is the sum of {}", self.schema.spoken_column(column)));
+                self.wish(Wish::Fixed(Measure { agg: Agg::Sum, of: Measured::Column(column) }), Use::Show);
+            }
+            Ask::Count => {
+                self.explicit = false;
+                if at > 0 {
+                    return Err(Unsure::new("two things are to be counted at once").with([column.table]).into());
+                }
+                self.intent.counted = Some(column);
+            }
+            Ask::Sum if figure => {
+                self.explicit = false;
+                self.wish(Wish::Fixed(Measure { agg: Agg::Sum, of: Measured::Column(column) }), Use::Show);
+            }
+            _ => {
+                self.show_column(head, column);
+                let property = !self.explicit && self.heads.len() == 1;
+                let own_name = self.schema.name_columns(column.table).contains(&column);
+                self.intent.distinct |= head.core.distinct || (property && self.sentence.which && !own_name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows a column; `name` is all the columns by which people know a row.
+    pub(super) fn show_column(&mut self, noun: &Noun, column: ColumnId) {
+        let names = self.schema.name_columns(column.table);
+        let whole_name = ["name", "names", "full name", "full names"].contains(&noun.head_text.to_lowercase().as_str());
+        let columns = if whole_name && names.contains(&column) { names } else { vec![column] };
+        for c in columns {
+            if !self.intent.outputs.contains(&Output::Column(c)) {
+                self.intent.outputs.push(Output::Column(c));
+            }
+        }
+    }
+
+    /// `the average price`, `the number of tracks`, `total sales`.
+    pub(super) fn aggregated(&mut self, noun: &Noun, wanted: Use) -> Result<(), Stop> {
+        let aggs = noun.core.aggs.clone();
+        let figures: Vec<Agg> = aggs.iter().copied().filter(|a| *a != Agg::Count).collect();
+        let counts = aggs.contains(&Agg::Count);
+        if let Some(figure) = noun.figure {
+            let wish_agg = match figures.as_slice() {
+                [Agg::Avg] if counts => Agg::Sum,
+                [Agg::Avg, Agg::Sum] | [] | [Agg::Sum] => Agg::Sum,
+                [only] => *only,
+                _ => return Err(Unsure::new(format!("“{}” asks for several figures at once", noun.text)).into()),
+            };
+            self.mean |= figures.first() == Some(&Agg::Avg) && wish_agg == Agg::Sum;
+            self.wish(Wish::Figure(figure, wish_agg), wanted);
+            return Ok(());
+        }
+        let near = self.around(None);
+        if noun.is_table() || (counts && noun.is_table()) {
+            let Some(table) = noun.table else { return Ok(()) };
+            match figures.as_slice() {
+                [] | [Agg::Sum] => {}
+                [Agg::Avg] if counts => self.mean = true,
+                _ => {
+                    return Err(Unsure::new(format!("which figure of {} is meant is not said", self.schema.table(table).name.name))
+                        .with([table])
+                        .into());
+                }
+            }
+            self.wish(Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Rows(table) }), wanted);
+            self.last = Some(table);
+            return Ok(());
+        }
+        if noun.is_column() {
+            let column = self.column(noun, &near)?;
+            let c = self.schema.column(column);
+            if counts && !(c.is_figure() && figures.contains(&Agg::Avg)) {
+                if c.is_figure() && !noun.core.distinct && figures.is_empty() {
+                    self.wish(Wish::Fixed(Measure { agg: Agg::Sum, of: Measured::Column(column) }), wanted);
+                    return Ok(());
+                }
+                let names = self.schema.name_columns(column.table);
+                let key = self.schema.single_key(column.table) == Some(column);
+                let of = if key || (names.contains(&column) && !noun.core.distinct) {
+                    Measured::Rows(column.table)
+                } else {
+                    Measured::Values(column)
+                };
+                self.mean |= figures.contains(&Agg::Avg);
+                self.wish(Wish::Fixed(Measure { agg: Agg::Count, of }), wanted);
+                return Ok(());
+            }
+            for agg in figures {
+                let number = c.is_figure() || c.class == Class::Unknown || matches!(agg, Agg::Min | Agg::Max);
+                if !number {
+                    return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column))).with([column.table]).into());
+                }
+                self.wish(Wish::Fixed(Measure { agg, of: Measured::Column(column) }), wanted);
+            }
+            return Ok(());
+        }
+        Err(Unsure::new(format!("what “{}” adds up is not clear", noun.text)).into())
+    }
+
+    /// What decides a superlative that named no figure of its own.
+    pub(super) fn finish_rank(&mut self) -> Result<(), Stop> {
+        let Some(rank) = self.rank.take() else { return Ok(()) };
+        let subject = self.intent.subject;
+        // `highest total sales per country`: the figure that is shown.
+        if let Some(at) = self.wishes.iter().position(|(_, u)| *u == Use::Show) {
+            let (wish, _) = self.wishes.remove(at);
+            self.wish(wish, Use::Rank(rank));
+            return Ok(());
+        }
+        if rank.by != RankBy::Named || subject.0 == usize::MAX {
+            return Err(Unsure::new("what decides the first place is not said").into());
+        }
+        let keys = BTreeSet::from([subject]);
+        let no_money_of_its_own = self.schema.is_person(subject);
+        if no_money_of_its_own && measure::money(self.schema, &keys, &BTreeSet::new(), Agg::Sum).is_ok() {
+            self.note("the top is taken as the most money, since the question does not say by what");
+            self.wish(Wish::Figure(Figure::Revenue, Agg::Sum), Use::Rank(rank));
+            return Ok(());
+        }
+        Err(Unsure::new("by what the first ones are chosen is not said").with([subject]).into())
+    }
+}

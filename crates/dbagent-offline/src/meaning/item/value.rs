@@ -1,0 +1,149 @@
+//! Conditions by values: `from Brazil`, `in Rock or Jazz`, `the artist AC/DC`.
+
+use crate::intent::{Ask, Hit, Item};
+use crate::meaning::noun::{Named, Noun};
+use crate::meaning::resolve::Resolver;
+use crate::meaning::{Key, Output, Stop, Test, Unsure, pick};
+use crate::plan::Value;
+use crate::schema::{Class, ColumnId, TableId};
+
+impl Resolver<'_> {
+    /// Where a value is meant.
+    pub(super) fn hits_of(&self, noun: &Noun, value: &Named, item: Option<&Item>) -> Result<Vec<Hit>, Unsure> {
+        let near = self.around(self.last.filter(|_| item.is_some_and(|i| !i.and)));
+        let mut beside: Vec<ColumnId> = noun.columns.iter().filter(|(_, s)| *s >= 60).map(|(c, _)| *c).collect();
+        if let Some(before) = &self.last_values
+            && item.is_some_and(|i| i.or || i.and)
+        {
+            beside.extend(before);
+        }
+        let mut tables: Vec<TableId> = noun.table.into_iter().chain(noun.beside.iter().copied()).collect();
+        if noun.is_column() {
+            tables.extend(noun.table);
+        }
+        let hints: &[String] = item.map_or(&[], |i| &i.hints);
+        let around = pick::Around { near: &near, beside: &beside, tables: &tables, hints };
+        if value.hits.is_empty() {
+            return Err(Unsure::new(format!("“{}” was not found in the database", value.text)));
+        }
+        let found = pick::hits(self.schema, &value.hits, &around, &value.text)?;
+        // Beside a column that is named, the value must stand in it.
+        let strict = noun.is_column() && !found.iter().any(|h| h.columns.iter().any(|c| beside.contains(c)));
+        if strict && noun.columns.iter().any(|(_, s)| *s >= 90) {
+            return Err(Unsure::new(format!("“{}” was not found as {}", value.text, noun.head_text)));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn value(&mut self, noun: &Noun, value: &Named, item: Option<&Item>, share: bool) -> Result<(), Stop> {
+        // A quoted text beside a column is compared with it, whether it is there or not.
+        if value.hits.is_empty() && noun.is_column() {
+            let near = self.around(self.last);
+            let column = self.column(noun, &near)?;
+            let typed = self.typed(column, &value.text);
+            self.cond(Test::In(vec![column], vec![typed]), item.is_some_and(|i| i.neg), share);
+            return Ok(());
+        }
+        if value.hits.is_empty()
+            && let Some(table) = noun.table.filter(|_| noun.is_table())
+        {
+            let names = self.schema.name_columns(table);
+            if !names.is_empty() {
+                let values = vec![Value::Text(value.text.clone())];
+                self.cond(Test::In(names, values), item.is_some_and(|i| i.neg), share);
+                return Ok(());
+            }
+        }
+        let found = self.hits_of(noun, value, item)?;
+        self.push_hits(&found, item.is_some_and(|i| i.neg), share);
+        if let Some(columns) = found.first().map(|h| h.columns.clone()) {
+            self.last_values = Some(columns);
+        }
+        Ok(())
+    }
+
+    /// Values of their own: `from Brazil or Canada`.
+    pub(super) fn values(&mut self, item: &Item, noun: &Noun, share: bool) -> Result<(), Stop> {
+        for value in &noun.values {
+            let found = self.hits_of(noun, value, Some(item))?;
+            let Some(columns) = found.first().map(|h| h.columns.clone()) else { continue };
+            let joined = (item.or || item.and) && self.last_values.as_ref() == Some(&columns) && found.iter().all(|h| h.exact);
+            if joined && self.join_values(item, &columns, &found) {
+                continue;
+            }
+            // A value that is the subject's own name, asked for by `is there`.
+            self.push_hits(&found, item.neg, share);
+            self.last_values = Some(columns);
+        }
+        Ok(())
+    }
+
+    /// Adds values to the condition before, where one row can have only one of them.
+    fn join_values(&mut self, item: &Item, columns: &[ColumnId], found: &[Hit]) -> bool {
+        let subject = self.intent.subject;
+        let to_one = columns.first().is_some_and(|c| {
+            self.schema.distance(subject, c.table).is_some() || self.intent.keys.iter().any(|k| *k == Key::Column(*c))
+        });
+        let neg_before = self.intent.conds.last().is_some_and(|c| c.neg);
+        if !(to_one || item.or || neg_before) {
+            // `bought Rock and Jazz`: both, each on a row of its own.
+            return false;
+        }
+        let values: Vec<Value> = found
+            .iter()
+            .map(|h| columns.first().map_or_else(|| Value::Text(h.value.clone()), |c| self.typed(*c, &h.value)))
+            .collect();
+        match self.intent.conds.last_mut().map(|c| &mut c.test) {
+            Some(Test::In(same, list)) if same.as_slice() == columns => {
+                for v in values {
+                    if !list.contains(&v) {
+                        list.push(v);
+                    }
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn push_hits(&mut self, found: &[Hit], neg: bool, share: bool) {
+        let Some(first) = found.first() else { return };
+        let columns = first.columns.clone();
+        if first.exact {
+            let values = found
+                .iter()
+                .map(|h| match columns.as_slice() {
+                    [only] => self.typed(*only, &h.value),
+                    _ => Value::Text(h.value.clone()),
+                })
+                .collect();
+            if columns.len() > 1 || !self.is_name(&columns) {
+                let spoken: Vec<String> = columns.iter().map(|c| self.schema.spoken_column(*c)).collect();
+                _ = spoken;
+            }
+            self.cond(Test::In(columns, values), neg, share);
+        } else {
+            let spoken: Vec<String> = columns.iter().map(|c| self.schema.spoken_column(*c)).collect();
+            self.note(format!("“{}” is looked for inside {}, since no value is just that", first.value, spoken.join(" and ")));
+            self.cond(Test::Like(columns, crate::plan::Place::Anywhere, first.value.clone()), neg, share);
+        }
+    }
+
+    fn is_name(&self, columns: &[ColumnId]) -> bool {
+        columns.first().is_some_and(|c| self.schema.name_columns(c.table).contains(c))
+    }
+
+    /// A value in the type of its column.
+    pub(crate) fn typed(&self, column: ColumnId, text: &str) -> Value {
+        match self.schema.column(column).class {
+            Class::Int | Class::Bool => text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Int),
+            Class::Real => text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Real),
+            _ => Value::Text(text.to_owned()),
+        }
+    }
+
+    /// Whether a question asks for the existence of the subject's own rows.
+    pub(super) fn asks_existence(&self) -> bool {
+        self.ask == Ask::Exists && self.intent.outputs.iter().all(|o| matches!(o, Output::Column(_)))
+    }
+}

@@ -1,0 +1,141 @@
+//! Reads a noun of the question: which of its chunks name tables, columns, values or figures.
+
+use super::Unsure;
+use crate::intent::{Chunk, Core, Figure, Hit, Kw};
+use crate::link::FULL;
+use crate::plan::Part;
+use crate::schema::{ColumnId, TableId};
+
+/// A value in a noun.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Named {
+    pub(crate) text: String,
+    pub(crate) hits: Vec<Hit>,
+}
+
+/// A noun with its readings.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Noun {
+    pub(crate) core: Core,
+    /// The words, for messages.
+    pub(crate) text: String,
+    /// The words of the head alone.
+    pub(crate) head_text: String,
+    /// The table that the noun is about.
+    pub(crate) table: Option<TableId>,
+    /// Other tables that stand before the head.
+    pub(crate) beside: Vec<TableId>,
+    /// What the head names if it is a column; best first.
+    pub(crate) columns: Vec<(ColumnId, u16)>,
+    /// What stands before a table and names a column of it: `discontinued products`.
+    pub(crate) before: Vec<(String, Vec<(ColumnId, u16)>)>,
+    pub(crate) values: Vec<Named>,
+    pub(crate) figure: Option<Figure>,
+    pub(crate) part: Option<Part>,
+}
+
+impl Noun {
+    /// Whether the head names a table.
+    pub(crate) fn is_table(&self) -> bool {
+        self.table.is_some() && self.columns.is_empty() && self.figure.is_none() && self.part.is_none()
+    }
+
+    pub(crate) fn is_column(&self) -> bool {
+        !self.columns.is_empty()
+    }
+
+    /// Whether it is a value and nothing else.
+    pub(crate) fn is_value(&self) -> bool {
+        !self.values.is_empty()
+            && self.table.is_none()
+            && self.columns.is_empty()
+            && self.figure.is_none()
+            && self.part.is_none()
+    }
+}
+
+enum Reading {
+    Table(TableId),
+    Columns(Vec<(ColumnId, u16)>),
+    Value(Named),
+    Figure(Figure),
+    Part(Part),
+}
+
+/// Reads the chunks of a noun.
+pub(crate) fn read(core: &Core, chunks: &[Chunk]) -> Result<Noun, Unsure> {
+    let parts: Vec<&Chunk> = core.parts.iter().filter_map(|p| chunks.get(*p)).collect();
+    let text: Vec<&str> = parts.iter().map(|c| c.text.as_str()).collect();
+    let mut noun = Noun {
+        core: core.clone(),
+        text: text.join(" "),
+        head_text: text.last().map(|t| (*t).to_owned()).unwrap_or_default(),
+        ..Noun::default()
+    };
+    let readings: Vec<Reading> =
+        parts.iter().enumerate().map(|(i, c)| reading(c, i, &parts)).collect::<Result<_, _>>()?;
+    // The head is the last one that is no value; a value behind it says which one.
+    let head = readings.iter().rposition(|r| !matches!(r, Reading::Value(_)));
+    for (i, r) in readings.into_iter().enumerate() {
+        let is_head = Some(i) == head;
+        match r {
+            Reading::Table(t) if is_head => noun.table = Some(t),
+            Reading::Table(t) => noun.beside.push(t),
+            Reading::Columns(c) if is_head => noun.columns = c,
+            Reading::Columns(c) => {
+                noun.before.push((parts.get(i).map(|p| p.text.clone()).unwrap_or_default(), c));
+            }
+            Reading::Value(v) => noun.values.push(v),
+            Reading::Figure(f) => noun.figure = Some(f),
+            Reading::Part(p) => noun.part = Some(p),
+        }
+    }
+    // `album titles`: the table before a column owns it.
+    if noun.table.is_none() && noun.is_column() && noun.beside.len() == 1 {
+        noun.table = noun.beside.pop();
+    }
+    Ok(noun)
+}
+
+fn reading(chunk: &Chunk, at: usize, parts: &[&Chunk]) -> Result<Reading, Unsure> {
+    let link = &chunk.link;
+    let exact = chunk.hits.iter().any(|h| h.exact);
+    let value = || Reading::Value(Named { text: chunk.text.clone(), hits: chunk.hits.clone() });
+    if chunk.quoted && (!chunk.hits.is_empty() || link.score() < FULL) {
+        return Ok(value());
+    }
+    // Beside a table or column that holds this value, the value is meant.
+    let owns = |other: &Chunk| {
+        chunk.hits.iter().flat_map(|h| &h.columns).any(|c| {
+            other.link.table(c.table).is_some_and(|s| s >= FULL)
+                || other.link.columns.iter().any(|(o, s)| o == c && *s >= FULL)
+        })
+    };
+    let neighbours = [at.checked_sub(1), Some(at + 1)];
+    let beside_owner = neighbours.into_iter().flatten().filter_map(|i| parts.get(i)).any(|c| owns(c));
+    if exact && (link.score() < FULL || (chunk.capital && beside_owner)) {
+        return Ok(value());
+    }
+    match chunk.kw {
+        Some(Kw::Figure(f)) if link.score() < FULL => return Ok(Reading::Figure(f)),
+        Some(Kw::Part(p)) if link.score() < FULL => return Ok(Reading::Part(p)),
+        _ => {}
+    }
+    if !link.tables.is_empty() && link.table_score() >= link.column_score() {
+        let best = link.table_score();
+        let tied: Vec<TableId> = link.tables.iter().filter(|(_, s)| *s == best).map(|(t, _)| *t).collect();
+        if let [only] = tied.as_slice() {
+            return Ok(Reading::Table(*only));
+        }
+        if link.columns.is_empty() || best > link.column_score() {
+            return Err(Unsure::new(format!("“{}” fits several tables", chunk.text)).with(tied));
+        }
+    }
+    if !link.columns.is_empty() && (link.column_score() >= 60 || chunk.hits.is_empty()) {
+        return Ok(Reading::Columns(link.columns.clone()));
+    }
+    if !chunk.hits.is_empty() {
+        return Ok(value());
+    }
+    Err(Unsure::new(format!("“{}” names nothing that was found in the schema or the data", chunk.text)))
+}

@@ -1,0 +1,112 @@
+//! Choosing among columns and values that fit equally well by their words: the nearer to what else the
+//! question names, the better; what stays equal is said to be unclear.
+
+use std::collections::BTreeSet;
+
+use super::Unsure;
+use crate::intent::Hit;
+use crate::link::same_stem;
+use crate::schema::{ColumnId, Schema, TableId};
+
+/// How near a table is to those the question names, the first of them first.
+pub(crate) fn nearness(schema: &Schema, table: TableId, near: &[TableId]) -> i32 {
+    near.iter()
+        .enumerate()
+        .map(|(i, n)| {
+            let rank = i32::try_from(i).unwrap_or(9).min(9) * 3;
+            let far = |d: usize, steps: [i32; 5]| steps.get(d).copied().unwrap_or(1) - rank;
+            // A column of the table itself whose name says more than was asked stands before one of
+            // another table that says just this.
+            match (schema.distance(*n, table), schema.apart(*n, table)) {
+                (Some(d), _) => far(d, [60, 22, 16, 10, 6]),
+                (None, Some(d)) => far(d, [60, 15, 9, 6, 3]),
+                (None, None) => -20,
+            }
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+/// The best of some columns.
+pub(crate) fn column(
+    schema: &Schema,
+    candidates: &[(ColumnId, u16)],
+    near: &[TableId],
+    words: &str,
+) -> Result<ColumnId, Unsure> {
+    let mut scored: Vec<(i32, ColumnId)> = candidates
+        .iter()
+        .map(|(c, score)| (i32::from(*score) + nearness(schema, c.table, near), *c))
+        .collect();
+    scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    match scored.as_slice() {
+        [] => Err(Unsure::new(format!("no column fits “{words}”"))),
+        [(a, first), (b, second), ..] if a == b => {
+            let same_table = first.table == second.table;
+            let names = schema.name_columns(first.table);
+            if same_table && names.contains(first) && names.contains(second) {
+                return Ok(*first);
+            }
+            let tied: Vec<ColumnId> = scored.iter().filter(|(s, _)| s == a).map(|(_, c)| *c).collect();
+            let list: Vec<String> = tied.iter().map(|c| schema.spoken_column(*c)).collect();
+            Err(Unsure::new(format!("“{words}” may be {}", list.join(" or "))).with(tied.iter().map(|c| c.table)))
+        }
+        [(_, only), ..] => Ok(*only),
+    }
+}
+
+/// What helps to choose among places of a value.
+pub(crate) struct Around<'a> {
+    pub(crate) near: &'a [TableId],
+    /// Columns and tables that stand right beside the value.
+    pub(crate) beside: &'a [ColumnId],
+    pub(crate) tables: &'a [TableId],
+    /// Verbs and prepositions before it.
+    pub(crate) hints: &'a [String],
+}
+
+/// The places where a value is meant: the best column, with every way it is written there.
+pub(crate) fn hits(schema: &Schema, hits: &[Hit], around: &Around<'_>, words: &str) -> Result<Vec<Hit>, Unsure> {
+    let score = |hit: &Hit| -> i32 {
+        let Some(first) = hit.columns.first() else { return i32::MIN };
+        let mut score = if hit.exact { 50 } else { 0 };
+        score += nearness(schema, first.table, around.near);
+        if hit.columns.iter().any(|c| around.beside.contains(c)) {
+            score += 80;
+        }
+        if around.tables.contains(&first.table) {
+            score += 40;
+        }
+        let names = schema.name_columns(first.table);
+        if hit.columns.len() > 1 || names.contains(first) {
+            score += 3;
+        }
+        let label = &schema.column(*first).label;
+        let table = &schema.table(first.table).label;
+        let hinted = around
+            .hints
+            .iter()
+            .flat_map(|h| h.split(' '))
+            .any(|h| label.words.iter().chain(&table.words).any(|w| same_stem(h, w)));
+        if hinted {
+            score += 14;
+        }
+        // A value is one of a few more often than it is a person's or a thing's own name.
+        score
+    };
+    let mut scored: Vec<(i32, &Hit)> = hits.iter().map(|h| (score(h), h)).collect();
+    scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.columns.cmp(&b.1.columns)).then_with(|| a.1.value.cmp(&b.1.value)));
+    let Some((best, first)) = scored.first() else {
+        return Err(Unsure::new(format!("“{words}” was not found in the database")));
+    };
+    let tied: BTreeSet<&Vec<ColumnId>> = scored.iter().filter(|(s, _)| s == best).map(|(_, h)| &h.columns).collect();
+    if tied.len() > 1 {
+        let list: Vec<String> = tied
+            .iter()
+            .map(|c| c.iter().map(|c| schema.spoken_column(*c)).collect::<Vec<_>>().join(" with "))
+            .collect();
+        let tables = tied.iter().filter_map(|c| c.first()).map(|c| c.table);
+        return Err(Unsure::new(format!("“{words}” is found in {}", list.join(" and in "))).with(tables));
+    }
+    Ok(hits.iter().filter(|h| h.columns == first.columns && h.exact == first.exact).cloned().collect())
+}

@@ -1,0 +1,469 @@
+//! Puts the meaning of a question together, part by part. Whatever cannot be placed ends it: the planner
+//! would rather say that it is not sure than leave something out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::noun::{Noun, read};
+use super::{Cond, Facts, Form, Intent, Key, Measure, OrderBy, Output, Stop, Test, Unsure, measure, pick};
+use crate::intent::{Ask, Chunk, Chunks, Figure, Item, Kw, Rank, Sentence, What};
+use crate::plan::{Agg, Op};
+use crate::schema::{ColumnId, Schema, TableId};
+use crate::sql::Dialect;
+
+/// Works out what a sentence means.
+pub(crate) fn resolve(
+    schema: &Schema,
+    chunks: &Chunks,
+    sentence: &Sentence,
+    dialect: Dialect,
+    facts: &Facts,
+) -> Result<Intent, Stop> {
+    if let Some(word) = &sentence.beyond {
+        return Err(Unsure::new(format!("“{word}” asks for more than this planner can work out")).into());
+    }
+    if !sentence.unknown.is_empty() {
+        let words: Vec<String> = sentence.unknown.iter().map(|w| format!("“{w}”")).collect();
+        let reason = format!("{} could not be matched with the schema or the data", words.join(", "));
+        return Err(Unsure::new(reason).into());
+    }
+    let heads = sentence.heads.iter().map(|c| read(c, &chunks.list)).collect::<Result<Vec<_>, _>>()?;
+    let items = sentence.items.iter().map(|i| noun_of(i, &chunks.list)).collect::<Result<Vec<_>, Unsure>>()?;
+    let mut resolver = Resolver {
+        schema,
+        chunks: &chunks.list,
+        sentence,
+        dialect,
+        facts,
+        heads,
+        items,
+        ask: sentence.ask,
+        context: Vec::new(),
+        near: Vec::new(),
+        last: None,
+        explicit: false,
+        branch: 0,
+        rank: None,
+        wishes: Vec::new(),
+        pending: None,
+        last_values: None,
+        skip: BTreeSet::new(),
+        mean: false,
+        intent: Intent {
+            form: Form::Rows,
+            subject: TableId(usize::MAX),
+            outputs: Vec::new(),
+            distinct: false,
+            counted: None,
+            conds: Vec::new(),
+            keys: Vec::new(),
+            figures: Vec::new(),
+            having: Vec::new(),
+            rank: None,
+            order: Vec::new(),
+            with_empty: false,
+            limit: None,
+            notes: Vec::new(),
+            hints: BTreeSet::new(),
+            stored: BTreeMap::new(),
+        },
+    };
+    resolver.run()?;
+    Ok(resolver.intent)
+}
+
+fn noun_of(item: &Item, chunks: &[Chunk]) -> Result<Option<Noun>, Unsure> {
+    let core = match &item.what {
+        What::Noun(c) | What::Group(c) | What::Number { core: c, .. } => Some(c),
+        What::Compare { core, .. } | What::Rank { core, .. } | What::Order { core, .. } | What::Like { core, .. } => {
+            core.as_ref()
+        }
+        What::Time { .. } | What::Named(_) | What::Reports | What::Manager | What::Subordinates => None,
+    };
+    core.map(|c| read(c, chunks)).transpose()
+}
+
+/// A figure that is chosen only when all keys and conditions are known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Wish {
+    Fixed(Measure),
+    Figure(Figure, Agg),
+}
+
+/// What a figure is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Use {
+    Show,
+    Rank(Rank),
+    Having(Op, f64),
+    Order(bool),
+}
+
+pub(super) struct Resolver<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) chunks: &'a [Chunk],
+    pub(super) sentence: &'a Sentence,
+    pub(super) dialect: Dialect,
+    pub(super) facts: &'a Facts,
+    pub(super) heads: Vec<Noun>,
+    pub(super) items: Vec<Option<Noun>>,
+    pub(super) ask: Ask,
+    /// Tables that the question names, in order.
+    pub(super) context: Vec<TableId>,
+    /// Tables by which columns and values are chosen, the nearest first.
+    pub(super) near: Vec<TableId>,
+    /// The table that was named last.
+    pub(super) last: Option<TableId>,
+    /// Whether the subject is named as a table, so that its rows are meant and not only values.
+    pub(super) explicit: bool,
+    pub(super) branch: usize,
+    /// A superlative whose figure is still to come.
+    pub(super) rank: Option<Rank>,
+    pub(super) wishes: Vec<(Wish, Use)>,
+    /// A figure that was named and may be compared or ranked next.
+    pub(super) pending: Option<Wish>,
+    /// The columns of the value before, for `or Jazz`.
+    pub(super) last_values: Option<Vec<ColumnId>>,
+    /// Items that were used elsewhere.
+    pub(super) skip: BTreeSet<usize>,
+    /// Whether an average over groups is asked for.
+    pub(super) mean: bool,
+    pub(super) intent: Intent,
+}
+
+impl Resolver<'_> {
+    fn run(&mut self) -> Result<(), Stop> {
+        self.intent.hints = self
+            .chunks
+            .iter()
+            .flat_map(|c| &c.words)
+            .flat_map(|w| crate::words::spoken(w))
+            .collect();
+        self.each_first();
+        self.gather_context();
+        if self.self_reference()? {
+            return Ok(());
+        }
+        self.find_subject()?;
+        self.place_heads()?;
+        for at in 0..self.items.len() {
+            if !self.skip.contains(&at) {
+                self.place_item(at)?;
+            }
+        }
+        self.finish()
+    }
+
+    pub(super) fn item(&self, at: usize) -> Option<&Item> {
+        self.sentence.items.get(at)
+    }
+
+    pub(super) fn noun(&self, at: usize) -> Option<Noun> {
+        self.items.get(at).cloned().flatten()
+    }
+
+    /// `For each genre, how many tracks …`: the group is named first, the noun that is asked for later.
+    fn each_first(&mut self) {
+        let first_is_each = self.heads.len() == 1 && self.heads.first().is_some_and(|h| h.core.each);
+        if !first_is_each || self.ask != Ask::List {
+            return;
+        }
+        let figure = |n: &Noun| !n.core.aggs.is_empty() || n.figure.is_some();
+        let Some(at) = self.items.iter().position(|n| n.as_ref().is_some_and(|n| figure(n) || n.is_table() || n.is_column()))
+        else {
+            return;
+        };
+        if self.noun(at).is_some_and(|n| n.is_value())
+            || !self.item(at).is_some_and(|i| matches!(i.what, What::Noun(_)))
+        {
+            return;
+        }
+        let rel = self.item(at).map(|i| i.rel.clone()).unwrap_or_default();
+        if !(rel.is_empty() || rel == "of") {
+            return;
+        }
+        if let Some(head) = self.items.get_mut(at).and_then(Option::take) {
+            self.skip.insert(at);
+            self.heads.push(head);
+        }
+    }
+
+    /// The tables that are named outright, and those of values that can be in one place only.
+    fn gather_context(&mut self) {
+        let mut add = |t: TableId| {
+            if !self.context.contains(&t) {
+                self.context.push(t);
+            }
+        };
+        for noun in self.heads.iter().chain(self.items.iter().flatten()) {
+            for t in noun.beside.iter().chain(&noun.table) {
+                add(*t);
+            }
+        }
+        for noun in self.heads.iter().chain(self.items.iter().flatten()) {
+            for value in &noun.values {
+                let tables: BTreeSet<TableId> = value.hits.iter().flat_map(|h| &h.columns).map(|c| c.table).collect();
+                if let (1, Some(only)) = (tables.len(), tables.first()) {
+                    add(*only);
+                }
+            }
+        }
+        for noun in self.heads.iter().chain(self.items.iter().flatten()) {
+            // A column that only one table has.
+            if noun.table.is_none()
+                && let [(only, score)] = noun.columns.as_slice()
+                && *score >= 60
+            {
+                add(only.table);
+            }
+        }
+    }
+
+    /// Tables to choose by: the nearest noun, the subject, then all that are named.
+    pub(super) fn around(&self, first: Option<TableId>) -> Vec<TableId> {
+        let mut out: Vec<TableId> = Vec::new();
+        for t in first.into_iter().chain(self.near.iter().copied()).chain(self.context.iter().copied()) {
+            if !out.contains(&t) {
+                out.push(t);
+            }
+        }
+        out
+    }
+
+    /// The column that a noun names.
+    pub(super) fn column(&self, noun: &Noun, near: &[TableId]) -> Result<ColumnId, Unsure> {
+        let near: Vec<TableId> = noun.table.iter().copied().chain(noun.beside.iter().copied()).chain(near.iter().copied()).collect();
+        pick::column(self.schema, &noun.columns, &near, &noun.head_text)
+    }
+
+    pub(super) fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if !note.is_empty() && !self.intent.notes.contains(&note) {
+            self.intent.notes.push(note);
+        }
+    }
+
+    pub(super) fn cond(&mut self, test: Test, neg: bool, share: bool) {
+        let branch = self.branch;
+        self.intent.conds.push(Cond { test, neg, branch, share });
+    }
+
+    pub(super) fn add_key(&mut self, key: Key) {
+        if !self.intent.keys.contains(&key) {
+            self.intent.keys.push(key);
+        }
+    }
+
+    pub(super) fn wish(&mut self, wish: Wish, wanted: Use) {
+        if !self.wishes.contains(&(wish, wanted)) {
+            self.wishes.push((wish, wanted));
+        }
+    }
+
+    /// Whether the question adds figures up, so that `by X` means one line for each X.
+    pub(super) fn adds_up(&self) -> bool {
+        matches!(self.ask, Ask::Count | Ask::Sum)
+            || self.intent.form == Form::Count
+            || self.wishes.iter().any(|(_, u)| *u == Use::Show)
+    }
+
+    fn finish(&mut self) -> Result<(), Stop> {
+        self.finish_rank()?;
+        self.settle_keys();
+        let mut keys: BTreeSet<TableId> = self.intent.keys.iter().filter_map(|k| self.key_table(*k)).collect();
+        let conds: BTreeSet<TableId> =
+            self.intent.conds.iter().filter(|c| !c.neg).filter_map(|c| c.test.table()).collect();
+        for (wish, wanted) in std::mem::take(&mut self.wishes) {
+            let (m, note) = match wish {
+                Wish::Fixed(m) => (m, String::new()),
+                Wish::Figure(Figure::Revenue, agg) => measure::money(self.schema, &keys, &conds, agg)?,
+                Wish::Figure(Figure::Units, agg) => measure::units(self.schema, &keys, &conds, agg)?,
+            };
+            if self.intent.subject.0 == usize::MAX {
+                self.intent.subject = m.of.table();
+                keys.insert(m.of.table());
+            }
+            self.note(note);
+            match wanted {
+                Use::Show => self.show(m),
+                Use::Rank(rank) => {
+                    self.show(m);
+                    let descending = rank.dir == crate::intent::Dir::Most;
+                    let by = OrderBy::Measure(m);
+                    self.intent.rank = Some(super::Ranked { by, descending, limit: rank.limit, place: rank.place });
+                }
+                Use::Having(op, value) => {
+                    self.intent.having.push(super::Having { measure: m, op, value });
+                    if self.intent.form == Form::Rows {
+                        self.show(m);
+                    }
+                }
+                Use::Order(descending) => {
+                    self.show(m);
+                    self.intent.order.push((OrderBy::Measure(m), descending));
+                }
+            }
+        }
+        if self.mean {
+            if self.intent.keys.is_empty() || self.intent.figures.len() != 1 {
+                return Err(Unsure::new("the average number of what, for each of what, is not said").into());
+            }
+            self.intent.form = Form::MeanOfGroups;
+        }
+        self.finish_form()?;
+        self.stored_dates()
+    }
+
+    fn show(&mut self, m: Measure) {
+        if !self.intent.figures.contains(&m) {
+            self.intent.figures.push(m);
+        }
+    }
+
+    pub(super) fn key_table(&self, key: Key) -> Option<TableId> {
+        match key {
+            Key::Entity(t) => Some(t),
+            Key::Column(c) | Key::Part(_, c) => Some(c.table),
+            Key::Parent(edge) => self.schema.edge(edge).map(|e| e.to),
+        }
+    }
+
+    /// Where figures are shown or compared, the rest of what is asked for is what they are grouped by.
+    fn settle_keys(&mut self) {
+        if self.wishes.is_empty() || self.intent.form == Form::Share {
+            return;
+        }
+        let ranked_or_compared = self.wishes.iter().any(|(_, u)| !matches!(u, Use::Show));
+        let figures_only = self.intent.outputs.is_empty() && !self.explicit;
+        if self.intent.keys.is_empty() && (ranked_or_compared || !figures_only) {
+            let own = self.outputs_of_subject();
+            if self.explicit || own {
+                self.add_key(Key::Entity(self.intent.subject));
+            } else {
+                for output in self.intent.outputs.clone() {
+                    if let Output::Column(c) = output {
+                        self.add_key(Key::Column(c));
+                    }
+                }
+                if self.intent.keys.is_empty()
+                    && let Some(c) = self.intent.counted
+                {
+                    self.add_key(Key::Column(c));
+                }
+                if self.intent.keys.is_empty() && ranked_or_compared && self.intent.subject.0 != usize::MAX {
+                    self.add_key(Key::Entity(self.intent.subject));
+                }
+            }
+        }
+        // Columns that are shown beside figures and belong to no row of a key are keys of their own.
+        let key_tables: Vec<TableId> = self
+            .intent
+            .keys
+            .iter()
+            .filter_map(|k| match k {
+                Key::Entity(t) => Some(*t),
+                _ => None,
+            })
+            .collect();
+        for output in self.intent.outputs.clone() {
+            if let Output::Column(c) = output {
+                let covered = key_tables.iter().any(|t| self.schema.distance(*t, c.table).is_some());
+                if !covered {
+                    self.add_key(Key::Column(c));
+                }
+            }
+        }
+    }
+
+    /// Whether the columns asked for name the rows of the subject (its key or name), not only a property.
+    fn outputs_of_subject(&self) -> bool {
+        let subject = self.intent.subject;
+        let names = self.schema.name_columns(subject);
+        self.intent.outputs.iter().any(|o| {
+            matches!(o, Output::Column(c) if c.table == subject
+                && (names.contains(c) || self.schema.single_key(subject) == Some(*c)))
+        })
+    }
+
+    fn finish_form(&mut self) -> Result<(), Stop> {
+        let subject = self.intent.subject;
+        if subject.0 == usize::MAX {
+            return Err(Unsure::new("no table of this database fits the question").into());
+        }
+        match self.ask {
+            Ask::Count if self.intent.form == Form::Rows && self.intent.figures.is_empty() => {
+                self.intent.form = Form::Count;
+            }
+            Ask::Exists if self.intent.form == Form::Rows => self.intent.form = Form::Exists,
+            Ask::Versus if self.intent.form != Form::Versus => {
+                return Err(Unsure::new("what is compared with what is not clear").into());
+            }
+            Ask::Share => {
+                self.intent.form = Form::Share;
+                if !self.intent.conds.iter().any(|c| c.share) {
+                    for c in &mut self.intent.conds {
+                        c.share = true;
+                    }
+                }
+                if self.intent.conds.is_empty() || !self.intent.keys.is_empty() {
+                    return Err(Unsure::new("which part of the whole is meant is not clear").with([subject]).into());
+                }
+            }
+            _ => {}
+        }
+        if self.intent.form == Form::Count && self.intent.counted.is_none() && !self.intent.having.is_empty() {
+            // Groups that fulfil the condition are counted.
+            if self.intent.keys.is_empty() {
+                self.add_key(Key::Entity(subject));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out how the date columns that are used keep their values.
+    fn stored_dates(&mut self) -> Result<(), Stop> {
+        fn of(test: &Test, out: &mut Vec<ColumnId>) {
+            match test {
+                Test::Within(c, ..) | Test::Month(c, _) => out.push(*c),
+                Test::Any(tests) => tests.iter().for_each(|t| of(t, out)),
+                _ => {}
+            }
+        }
+        let mut columns: Vec<ColumnId> = Vec::new();
+        for c in &self.intent.conds {
+            of(&c.test, &mut columns);
+        }
+        for key in &self.intent.keys {
+            if let Key::Part(_, c) = key {
+                columns.push(*c);
+            }
+        }
+        for column in columns {
+            if self.schema.column(column).class == crate::schema::Class::Int {
+                continue;
+            }
+            let stored = measure::stored(self.schema, column, self.dialect, self.facts)?;
+            self.intent.stored.insert(column, stored);
+        }
+        Ok(())
+    }
+
+    pub(super) fn kw(&self, at: usize) -> Option<Kw> {
+        self.chunks.get(at).and_then(|c| c.kw)
+    }
+}
+
+impl Resolver<'_> {
+    /// What a question about a table's link to itself still needs: its figures.
+    pub(super) fn finish_self_reference(&mut self) -> Result<(), Stop> {
+        for (wish, wanted) in std::mem::take(&mut self.wishes) {
+            let Wish::Fixed(m) = wish else { continue };
+            self.show(m);
+            if let Use::Rank(rank) = wanted {
+                let descending = rank.dir == crate::intent::Dir::Most;
+                let by = OrderBy::Measure(m);
+                self.intent.rank = Some(super::Ranked { by, descending, limit: rank.limit, place: rank.place });
+            }
+        }
+        self.finish_form()
+    }
+}
