@@ -1,0 +1,453 @@
+//! The grammar of a dialect: sqlparser's dialect and the answers that it does not give.
+
+use dbagent_core::guard::{Finding, Parsed, Rule, Span, StatementClass};
+use dbagent_core::request::RequestBody;
+use dbagent_core::{Effects, Error, ErrorKind, ObjectName, ParseContext, Request, Result, Settings};
+use sqlparser::ast::Statement;
+use sqlparser::dialect::Dialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+
+use crate::functions::{FunctionTable, Known};
+use crate::lex::{LexFault, LexKind, LexRules, agree, lex};
+use crate::limits::{self, MAX_RECURSION};
+use crate::options::{ExplainAnalyze, Folding, Opening, Recursion, ShowNames};
+use crate::place::Places;
+use crate::walk::{self, Under};
+use crate::words::Words;
+
+/// Looks at the first words of a statement that sqlparser may not know.
+pub type OpeningFn = fn(&Words<'_>, &Settings) -> Option<Opening>;
+/// Adds to what the walk found.
+pub type AfterFn = fn(&Statement, &Settings, &mut Parsed);
+
+/// The grammar of a dialect, written as a `const`.
+///
+/// Defaults are those of an engine about which nothing is known: what could be a write, a secret or a change
+/// of the session is refused until the dialect says otherwise.
+///
+/// ```
+/// use dbagent_sql::{FunctionTable, SqlGrammar, functions::STANDARD, lex::LexRules};
+/// use dbagent_sql::sqlparser::dialect::AnsiDialect;
+/// const GRAMMAR: SqlGrammar = SqlGrammar::new(&AnsiDialect {}, &STANDARD).rules(|_| LexRules::ANSI);
+/// ```
+#[derive(Clone, Copy)]
+pub struct SqlGrammar {
+    dialect: &'static (dyn Dialect + Send + Sync),
+    functions: &'static FunctionTable,
+    rules: fn(&Settings) -> LexRules,
+    folding: Folding,
+    recursion: Recursion,
+    explain_analyze: ExplainAnalyze,
+    show: ShowNames,
+    whole_rows: bool,
+    implicit_lateral: bool,
+    sequence_columns: bool,
+    at_parameters: bool,
+    name_parts: usize,
+    builtin_spaces: &'static [&'static str],
+    secrets: &'static [&'static str],
+    types: &'static [&'static str],
+    pragmas: &'static [&'static str],
+    opening: Option<OpeningFn>,
+    after: Option<AfterFn>,
+}
+
+impl SqlGrammar {
+    /// A grammar over one of sqlparser's dialects, with the functions that the engine has.
+    pub const fn new(
+        dialect: &'static (dyn Dialect + Send + Sync),
+        functions: &'static FunctionTable,
+    ) -> Self {
+        Self {
+            dialect,
+            functions,
+            rules: |_| LexRules::ANSI,
+            folding: Folding::Sensitive,
+            recursion: Recursion::Keyword,
+            explain_analyze: ExplainAnalyze::Allow,
+            show: ShowNames::Refuse,
+            whole_rows: true,
+            implicit_lateral: true,
+            sequence_columns: true,
+            at_parameters: false,
+            name_parts: 2,
+            builtin_spaces: &[],
+            secrets: &[],
+            types: &[],
+            pragmas: &[],
+            opening: None,
+            after: None,
+        }
+    }
+
+    /// Sets how the engine cuts text under a session's settings (`sql_mode` …); [`LexRules::ANSI`] without.
+    pub const fn rules(mut self, rules: fn(&Settings) -> LexRules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// Sets how names of tables and common table expressions compare; case-sensitive without.
+    pub const fn folding(mut self, folding: Folding) -> Self {
+        self.folding = folding;
+        self
+    }
+
+    /// Sets when a common table expression sees itself.
+    pub const fn recursion(mut self, recursion: Recursion) -> Self {
+        self.recursion = recursion;
+        self
+    }
+
+    /// Sets what EXPLAIN ANALYZE of a read is.
+    pub const fn explain_analyze(mut self, rule: ExplainAnalyze) -> Self {
+        self.explain_analyze = rule;
+        self
+    }
+
+    /// Sets what `SHOW name` is.
+    pub const fn show(mut self, rule: ShowNames) -> Self {
+        self.show = rule;
+        self
+    }
+
+    /// Whether the bare name of a table in an expression reads whole rows of it, as in PostgreSQL and DuckDB;
+    /// yes without.
+    pub const fn whole_rows(mut self, yes: bool) -> Self {
+        self.whole_rows = yes;
+        self
+    }
+
+    /// Whether a derived table sees its left neighbours without LATERAL, as in DuckDB; yes without.
+    pub const fn implicit_lateral(mut self, yes: bool) -> Self {
+        self.implicit_lateral = yes;
+        self
+    }
+
+    /// Whether `s.nextval` takes a number from a sequence, as in Oracle; yes without.
+    pub const fn sequence_columns(mut self, yes: bool) -> Self {
+        self.sequence_columns = yes;
+        self
+    }
+
+    /// Whether `@name` is a parameter, as in SQL Server, and no variable of the session.
+    pub const fn at_parameters(mut self, yes: bool) -> Self {
+        self.at_parameters = yes;
+        self
+    }
+
+    /// Sets how many parts the name of an object may have; 2 without. The first parts of a longer name become
+    /// one namespace, joined by dots, and policies must be written so.
+    pub const fn name_parts(mut self, most: usize) -> Self {
+        self.name_parts = most;
+        self
+    }
+
+    /// Sets the namespaces whose functions are the engine's own, such as `pg_catalog`.
+    pub const fn builtin_namespaces(mut self, spaces: &'static [&'static str]) -> Self {
+        self.builtin_spaces = spaces;
+        self
+    }
+
+    /// Sets the objects that hold secrets, as `namespace.name`, `name`, or either with `*` at its end. Reading
+    /// them is refused unless the policy allows the choice `secret_catalog`.
+    pub const fn secret_objects(mut self, secrets: &'static [&'static str]) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// Sets the engine's own types that sqlparser does not know, in lower case. A cast to any other type is
+    /// an unknown function of that name.
+    pub const fn types(mut self, types: &'static [&'static str]) -> Self {
+        self.types = types;
+        self
+    }
+
+    /// Sets the pragmas, in lower case, that only read, both bare and with an argument in parentheses.
+    pub const fn pragmas(mut self, pragmas: &'static [&'static str]) -> Self {
+        self.pragmas = pragmas;
+        self
+    }
+
+    /// Sets what looks at a statement's first words before sqlparser does.
+    pub const fn opening(mut self, opening: OpeningFn) -> Self {
+        self.opening = Some(opening);
+        self
+    }
+
+    /// Sets what looks at a statement after the walk, to add effects and objections.
+    pub const fn after(mut self, after: AfterFn) -> Self {
+        self.after = Some(after);
+        self
+    }
+
+    /// Reads a request: fits [`ParseFn`](dbagent_core::dialect::ParseFn) behind a plain function.
+    ///
+    /// What is too large, too deep, empty or more than one statement gives a value with that objection.
+    /// Recursion is bounded for a stack of [`PARSE_STACK_BYTES`](dbagent_core::session::PARSE_STACK_BYTES);
+    /// sessions parse on such a stack.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Syntax`] with the place, where the text is no SQL of this dialect;
+    /// [`ErrorKind::InvalidRequest`] for a request that is no text.
+    pub fn parse(&self, request: &Request, context: &ParseContext) -> Result<Parsed> {
+        let RequestBody::Text(text) = &request.body else {
+            return Err(Error::new(ErrorKind::InvalidRequest, "a SQL statement is text, not JSON").op("parse"));
+        };
+        match self.read(text, context) {
+            Ok(parsed) => Ok(parsed),
+            Err(Stop::Refused(finding)) => {
+                let mut parsed = Parsed::new(StatementClass::Unknown, Effects::UNKNOWN);
+                parsed.columns_known = false;
+                parsed.findings.push(*finding);
+                Ok(parsed)
+            }
+            Err(Stop::Syntax(error)) => Err(error.op("parse")),
+        }
+    }
+
+    fn read(&self, text: &str, context: &ParseContext) -> std::result::Result<Parsed, Stop> {
+        let limits = context.limits();
+        let settings = context.settings();
+        if text.len() > limits.bytes {
+            let what = format!("the statement has {} bytes, at most {} are read", text.len(), limits.bytes);
+            return Err(Finding::new(Rule::TooLarge, what, None).into());
+        }
+        if let Some(at) = text.find('\0') {
+            let span = Some(Span::new(at, at + 1));
+            return Err(Finding::new(Rule::NotText, "the statement holds a NUL character", span).into());
+        }
+        let lexemes = lex(text, &(self.rules)(settings))?;
+        if lexemes.iter().all(|l| l.kind == LexKind::Comment) {
+            return Err(Finding::new(Rule::Empty, "the statement is empty", None).into());
+        }
+        let places = Places::new(text);
+        let tokens = Tokenizer::new(self.dialect, text)
+            .tokenize_with_location()
+            .map_err(|e| syntax(&e.message, places.byte(e.location)))?;
+        let count = tokens.iter().filter(|t| !matches!(t.token, Token::Whitespace(_))).count();
+        if count > limits.tokens {
+            let what = format!("the statement has {count} tokens, at most {} are read", limits.tokens);
+            return Err(Finding::new(Rule::TooManyTokens, what, None).into());
+        }
+        let tokens = agree(text, &places, &lexemes, tokens)?;
+        limits::check(&tokens, &places).map_err(Stop::Refused)?;
+
+        let words = Words::new(&tokens, &places);
+        if words.ends(0) {
+            return Err(Finding::new(Rule::Empty, "the statement is empty", None).into());
+        }
+        let title = words.title();
+        let opening = self.opening.and_then(|opening| opening(&words, settings));
+        let under = Under { grammar: self, settings, text, places: &places, title: &title };
+        let (skip, body) = match opening {
+            Some(Opening::Whole(parsed)) => return Ok(*parsed),
+            Some(Opening::Explain { skip, executes }) => (skip, Body::Explained(executes)),
+            Some(Opening::Query) => (0, Body::Query),
+            None => (0, Body::Statement),
+        };
+        let bare_into = into_word(&words);
+        let mut left = skip;
+        let rest = tokens
+            .into_iter()
+            .skip_while(|t| {
+                let skipped = left > 0;
+                left = left.saturating_sub(usize::from(!matches!(t.token, Token::Whitespace(_))));
+                skipped
+            })
+            .collect();
+        let statement = self.statement(rest, &body, &places)?;
+        let mut parsed = match body {
+            Body::Explained(executes) => walk::explained(&under, &statement, executes),
+            Body::Query | Body::Statement => walk::statement(&under, &statement),
+        };
+        if let Some(span) = bare_into
+            && parsed.effects.is_pure_read()
+        {
+            // A read has no INTO. Sqlparser may have taken it for a name; an engine would not.
+            parsed.findings.push(Finding::new(Rule::UnknownSyntax, "INTO stands where a read has none", span));
+        }
+        Ok(parsed)
+    }
+
+    fn statement(
+        &self,
+        tokens: Vec<TokenWithSpan>,
+        body: &Body,
+        places: &Places<'_>,
+    ) -> std::result::Result<Statement, Stop> {
+        let mut parser =
+            Parser::new(self.dialect).with_recursion_limit(MAX_RECURSION).with_tokens_with_locations(tokens);
+        let result = match body {
+            Body::Query => parser.parse_query().map(Statement::Query),
+            Body::Statement if parser.peek_keyword(Keyword::TABLE) => {
+                parser.parse_query().map(Statement::Query)
+            }
+            Body::Statement | Body::Explained(_) => parser.parse_statement(),
+        };
+        let statement = match result {
+            Ok(statement) => statement,
+            Err(ParserError::RecursionLimitExceeded) => {
+                let place = places.span(parser.get_current_token().span);
+                return Err(Finding::new(Rule::TooComplex, "the statement nests too deep", place)
+                    .advice("Write a simpler statement, or several.")
+                    .into());
+            }
+            Err(ParserError::TokenizerError(message) | ParserError::ParserError(message)) => {
+                // The parser stops at what it did not expect, or one after it.
+                let at = places.byte(parser.get_current_token().span.start);
+                return Err(syntax(&message, at));
+            }
+        };
+        let mut ended = false;
+        while parser.consume_token(&Token::SemiColon) {
+            ended = true;
+        }
+        let next = parser.peek_token_ref();
+        match (&next.token, ended) {
+            (Token::EOF, _) => Ok(statement),
+            (_, true) => Err(Finding::new(
+                Rule::SeveralStatements,
+                "the text holds more than one statement",
+                places.span(next.span),
+            )
+            .into()),
+            (token, false) => {
+                let found = walk::clip(&token.to_string());
+                Err(syntax(&format!("Expected: end of statement, found: {found}"), places.byte(next.span.start)))
+            }
+        }
+    }
+}
+
+/// How a text is read.
+enum Body {
+    Statement,
+    Query,
+    Explained(bool),
+}
+
+/// Why a text was not read to its end.
+enum Stop {
+    Refused(Box<Finding>),
+    Syntax(Error),
+}
+
+impl From<Finding> for Stop {
+    fn from(finding: Finding) -> Self {
+        Self::Refused(Box::new(finding))
+    }
+}
+
+impl From<LexFault> for Stop {
+    fn from(fault: LexFault) -> Self {
+        match fault {
+            LexFault::Syntax(error) => Self::Syntax(error),
+            LexFault::Refused(finding) => finding.into(),
+        }
+    }
+}
+
+fn syntax(message: &str, at: Option<usize>) -> Stop {
+    // Sqlparser ends its messages with a place of its own; ours is in bytes and apart.
+    let message = message.rsplit_once(" at Line: ").map_or(message, |(m, _)| m);
+    let short: String = message.chars().take(300).collect();
+    let error = Error::new(ErrorKind::Syntax, format!("this is not valid here: {short}"));
+    Stop::Syntax(match at {
+        Some(at) => error.at(at),
+        None => error,
+    })
+}
+
+/// Where the word INTO stands outside of names.
+fn into_word(words: &Words<'_>) -> Option<Option<Span>> {
+    (0..words.len())
+        .find(|i| {
+            words.are(*i, &["into"])
+                && words.token(i.wrapping_sub(1)) != Some(&Token::Period)
+                && !words.are(i.wrapping_sub(1), &["as"])
+        })
+        .map(|i| words.span(i))
+}
+
+/// What the walk asks.
+impl SqlGrammar {
+    pub(crate) const fn how_names_fold(&self) -> Folding {
+        self.folding
+    }
+
+    pub(crate) const fn recursion_rule(&self) -> Recursion {
+        self.recursion
+    }
+
+    pub(crate) const fn explain_analyze_rule(&self) -> ExplainAnalyze {
+        self.explain_analyze
+    }
+
+    pub(crate) const fn show_rule(&self) -> ShowNames {
+        self.show
+    }
+
+    pub(crate) const fn reads_whole_rows(&self) -> bool {
+        self.whole_rows
+    }
+
+    pub(crate) const fn is_implicitly_lateral(&self) -> bool {
+        self.implicit_lateral
+    }
+
+    pub(crate) const fn has_sequence_columns(&self) -> bool {
+        self.sequence_columns
+    }
+
+    pub(crate) const fn has_at_parameters(&self) -> bool {
+        self.at_parameters
+    }
+
+    pub(crate) const fn most_name_parts(&self) -> usize {
+        self.name_parts
+    }
+
+    pub(crate) const fn builtin_spaces(&self) -> &'static [&'static str] {
+        self.builtin_spaces
+    }
+
+    pub(crate) const fn readable_pragmas(&self) -> &'static [&'static str] {
+        self.pragmas
+    }
+
+    pub(crate) const fn after_fn(&self) -> Option<AfterFn> {
+        self.after
+    }
+
+    pub(crate) fn known(&self, function: &str) -> Option<Known> {
+        self.functions.get(function)
+    }
+
+    pub(crate) fn is_type(&self, name: &ObjectName) -> bool {
+        self.types.iter().any(|t| t.eq_ignore_ascii_case(&name.name))
+    }
+
+    /// The pattern of secrets that a name falls under.
+    pub(crate) fn secret(&self, name: &ObjectName) -> Option<&'static str> {
+        let full = match &name.namespace {
+            Some(space) => format!("{space}.{}", name.name),
+            None => name.name.clone(),
+        };
+        self.secrets.iter().copied().find(|secret| match secret.strip_suffix('*') {
+            Some(start) => full.get(..start.len()).is_some_and(|s| s.eq_ignore_ascii_case(start)),
+            None => full.eq_ignore_ascii_case(secret),
+        })
+    }
+}
+
+impl std::fmt::Debug for SqlGrammar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqlGrammar")
+            .field("dialect", &self.dialect)
+            .field("folding", &self.folding)
+            .field("recursion", &self.recursion)
+            .finish_non_exhaustive()
+    }
+}

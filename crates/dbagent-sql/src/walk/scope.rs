@@ -1,0 +1,274 @@
+//! Whose names are visible where.
+
+use sqlparser::ast::Ident;
+
+use crate::options::Folding;
+
+/// What a statement can see at one place.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    frames: Vec<Frame>,
+    /// Common table expressions, the innermost last.
+    ctes: Vec<Word>,
+    ids: usize,
+}
+
+/// What one SELECT reads from.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    /// Differs for every set of sources, so that the same name in the same scope is noted once.
+    id: usize,
+    sources: Vec<Source>,
+    /// Names that are no columns: parameters of a lambda.
+    locals: Vec<Word>,
+    /// Names of output columns, which ORDER BY sees first.
+    pub(super) outputs: Vec<String>,
+}
+
+/// One thing to read from.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Source {
+    /// Its alias, or its name where it has none.
+    pub(super) name: Option<Word>,
+    /// The name behind an alias.
+    pub(super) behind: Option<Word>,
+    /// The namespace that it is written with.
+    pub(super) namespace: Option<String>,
+    /// The objects that its columns may come from; none for a derived table.
+    pub(super) objects: Vec<usize>,
+}
+
+/// A name as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) value: String,
+    pub(super) quoted: bool,
+}
+
+impl From<&Ident> for Word {
+    fn from(ident: &Ident) -> Self {
+        Self { value: ident.value.clone(), quoted: ident.quote_style.is_some() }
+    }
+}
+
+/// Whether a name is a common table expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CteMatch {
+    /// It is none.
+    No,
+    /// One engine says so, another does not: it counts as both.
+    Perhaps,
+    /// It is one.
+    Yes,
+}
+
+impl Word {
+    fn folds_to(&self, other: &Word) -> bool {
+        self.value.eq_ignore_ascii_case(&other.value)
+            || (!self.value.is_ascii() && self.value.to_lowercase() == other.value.to_lowercase())
+    }
+
+    fn is_cte(&self, cte: &Word, folding: Folding) -> CteMatch {
+        let equal = self.value == cte.value;
+        let certain = match folding {
+            Folding::Sensitive => equal,
+            Folding::Bare if self.quoted && cte.quoted => equal,
+            Folding::Bare => !self.quoted && !cte.quoted && self.value.eq_ignore_ascii_case(&cte.value),
+            Folding::All => self.value.eq_ignore_ascii_case(&cte.value),
+        };
+        if certain {
+            CteMatch::Yes
+        } else if self.folds_to(cte) {
+            CteMatch::Perhaps
+        } else {
+            CteMatch::No
+        }
+    }
+}
+
+impl Scope {
+    /// Opens a frame.
+    pub(super) fn push_frame(&mut self) {
+        self.ids += 1;
+        self.frames.push(Frame { id: self.ids, ..Frame::default() });
+    }
+
+    /// Puts a frame back.
+    pub(super) fn restore(&mut self, frame: Frame) {
+        self.frames.push(frame);
+    }
+
+    /// Closes the innermost frame.
+    pub(super) fn pop_frame(&mut self) -> Frame {
+        self.frames.pop().unwrap_or_default()
+    }
+
+    /// Adds a source to the innermost frame.
+    pub(super) fn add(&mut self, source: Source) {
+        self.ids += 1;
+        let id = self.ids;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.id = id;
+            frame.sources.push(source);
+        }
+    }
+
+    /// Adds a local name to the innermost frame.
+    pub(super) fn add_local(&mut self, name: Word) {
+        self.ids += 1;
+        let id = self.ids;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.id = id;
+            frame.locals.push(name);
+        }
+    }
+
+    /// Adds the name of an output column to the innermost frame.
+    pub(super) fn add_output(&mut self, name: &str) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.outputs.push(name.to_owned());
+        }
+    }
+
+    /// Adds what another frame sees to the innermost one.
+    pub(super) fn absorb(&mut self, other: Frame) {
+        self.ids += 1;
+        let id = self.ids;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.id = id;
+            frame.sources.extend(other.sources);
+            frame.outputs.extend(other.outputs);
+        }
+    }
+
+    /// What tells this scope from others.
+    pub(super) fn id(&self) -> usize {
+        self.frames.last().map_or(0, |f| f.id)
+    }
+
+    /// How many sources the innermost frame has.
+    pub(super) fn sources(&self) -> usize {
+        self.frames.last().map_or(0, |f| f.sources.len())
+    }
+
+    /// Whether the innermost frame names an output column so.
+    pub(super) fn is_output(&self, name: &str) -> bool {
+        self.frames.last().is_some_and(|f| f.outputs.iter().any(|o| o.eq_ignore_ascii_case(name)))
+    }
+
+    /// Whether a bare name is a local one.
+    pub(super) fn is_local(&self, name: &Ident) -> bool {
+        let name = Word::from(name);
+        self.frames.iter().any(|f| f.locals.iter().any(|l| l.folds_to(&name)))
+    }
+
+    /// Every object that a bare name may be a column of.
+    pub(super) fn everything(&self) -> Vec<usize> {
+        sorted(self.frames.iter().flat_map(|f| &f.sources).flat_map(|s| &s.objects).copied().collect())
+    }
+
+    /// The objects of the sources of the innermost frame, from `first` on.
+    pub(super) fn since(&self, first: usize) -> Vec<usize> {
+        let sources = self.frames.last().map_or(&[][..], |f| f.sources.get(first..).unwrap_or_default());
+        sorted(sources.iter().flat_map(|s| &s.objects).copied().collect())
+    }
+
+    /// The sources of that name: those of the innermost frame that has one spelt exactly so, and those that
+    /// differ in case alone and stand further in. `None` where there is none.
+    pub(super) fn called(&self, name: &Ident, namespace: Option<&Ident>) -> Option<Vec<usize>> {
+        let name = Word::from(name);
+        let mut found: Option<Vec<usize>> = None;
+        for frame in self.frames.iter().rev() {
+            let mut exact = false;
+            for source in &frame.sources {
+                let own = source.name.as_ref().filter(|n| n.folds_to(&name));
+                let fits = match namespace {
+                    None => own.is_some(),
+                    Some(wanted) => {
+                        let behind = source.behind.as_ref().filter(|n| n.folds_to(&name));
+                        let space = source.namespace.as_deref();
+                        own.or(behind).is_some()
+                            && space.is_none_or(|s| s.eq_ignore_ascii_case(&wanted.value))
+                    }
+                };
+                if fits {
+                    exact |= own.is_some_and(|n| n.value == name.value);
+                    found.get_or_insert_default().extend(&source.objects);
+                }
+            }
+            if exact {
+                break;
+            }
+        }
+        found.map(sorted)
+    }
+
+    /// Makes a common table expression visible.
+    pub(super) fn add_cte(&mut self, name: &Ident) {
+        self.ctes.push(Word::from(name));
+    }
+
+    /// How many common table expressions are visible.
+    pub(super) fn ctes(&self) -> usize {
+        self.ctes.len()
+    }
+
+    /// Forgets those after the first `count`.
+    pub(super) fn forget_ctes(&mut self, count: usize) {
+        self.ctes.truncate(count);
+    }
+
+    /// Whether a bare name is a common table expression.
+    pub(super) fn cte(&self, name: &Ident, folding: Folding) -> CteMatch {
+        let name = Word::from(name);
+        let mut best = CteMatch::No;
+        for cte in self.ctes.iter().rev() {
+            match name.is_cte(cte, folding) {
+                CteMatch::Yes => return CteMatch::Yes,
+                CteMatch::Perhaps => best = CteMatch::Perhaps,
+                CteMatch::No => {}
+            }
+        }
+        best
+    }
+}
+
+fn sorted(mut objects: Vec<usize>) -> Vec<usize> {
+    objects.sort_unstable();
+    objects.dedup();
+    objects
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cte(written: (&str, bool), defined: (&str, bool), folding: Folding) -> CteMatch {
+        let ident = |(value, quoted): (&str, bool)| match quoted {
+            true => Ident::with_quote('"', value),
+            false => Ident::new(value),
+        };
+        let mut scope = Scope::default();
+        scope.add_cte(&ident(defined));
+        scope.cte(&ident(written), folding)
+    }
+
+    #[test]
+    fn what_one_engine_doubts_counts_as_both() {
+        use CteMatch::{No, Perhaps, Yes};
+        use Folding::{All, Bare, Sensitive};
+        for (written, defined, folding, expected) in [
+            (("a", false), ("a", false), Sensitive, Yes),
+            (("A", false), ("a", false), Sensitive, Perhaps),
+            (("b", false), ("a", false), Sensitive, No),
+            (("A", false), ("a", false), Bare, Yes),
+            (("a", true), ("a", true), Bare, Yes),
+            (("a", true), ("a", false), Bare, Perhaps),
+            (("A", true), ("a", true), Bare, Perhaps),
+            (("A", true), ("a", false), All, Yes),
+            (("Ä", false), ("ä", false), All, Perhaps),
+        ] {
+            assert_eq!(cte(written, defined, folding), expected, "{written:?} {defined:?} {folding:?}");
+        }
+    }
+}
