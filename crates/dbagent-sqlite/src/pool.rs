@@ -1,0 +1,223 @@
+//! A few connections to one target, each used by one call at a time on a thread that may block.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dbagent_core::context::CallContext;
+use dbagent_core::{Error, ErrorKind, Result};
+use rusqlite::InterruptHandle;
+use tokio::sync::Semaphore;
+
+use crate::connect::{Conn, Opener, closed};
+use crate::error;
+use crate::file;
+
+/// How many instructions of SQLite's machine run between two looks at the clock.
+const LOOK_EVERY: i32 = 1_000;
+
+/// The connections of one session.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    permits: Arc<Semaphore>,
+    size: usize,
+    wait: Duration,
+}
+
+struct Shared {
+    /// How to open another connection; none when the host brought the only one.
+    opener: Option<Opener>,
+    idle: Mutex<Idle>,
+}
+
+#[derive(Default)]
+struct Idle {
+    connections: Vec<Conn>,
+    closed: bool,
+}
+
+impl Pool {
+    /// A pool that opens up to `size` connections when they are needed.
+    pub(crate) fn new(opener: Opener, first: Conn, size: usize, wait: Duration) -> Self {
+        Self::over(Some(opener), first, size, wait)
+    }
+
+    /// A pool of the one connection that the host brought.
+    pub(crate) fn of_one(connection: Conn, wait: Duration) -> Self {
+        Self::over(None, connection, 1, wait)
+    }
+
+    fn over(opener: Option<Opener>, first: Conn, size: usize, wait: Duration) -> Self {
+        let idle = Mutex::new(Idle { connections: vec![first], closed: false });
+        Self {
+            shared: Arc::new(Shared { opener, idle }),
+            permits: Arc::new(Semaphore::new(size)),
+            size,
+            wait,
+        }
+    }
+
+    /// Runs `work` on a connection, off the async threads. The statement is interrupted when the call is
+    /// over or the future is dropped.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooManyConnections`] when none became free in time; what `work` says.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        call: &CallContext,
+        operation: &'static str,
+        work: impl FnOnce(&mut Conn, &CallContext) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let permit = self.permit(call, operation).await?;
+        let shared = Arc::clone(&self.shared);
+        let own_call = call.clone();
+        let running = Arc::new(Running::default());
+        let stop = Stop(Arc::clone(&running));
+        let task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let mut conn = shared.take(&own_call)?;
+            let outcome = running.during(&mut conn, &own_call, work);
+            shared.give_back(conn, outcome.as_ref().err());
+            outcome
+        });
+        tokio::pin!(task);
+        let joined = tokio::select! {
+            biased;
+            joined = &mut task => joined,
+            // The handler of SQLite's progress sees it too, but not while SQLite sorts or waits.
+            () = over(call) => {
+                stop.now();
+                task.await
+            }
+        };
+        joined.unwrap_or_else(|e| {
+            Err(Error::new(ErrorKind::Internal, "a statement of SQLite ended in a panic")
+                .op(operation)
+                .source(e))
+        })
+    }
+
+    async fn permit(
+        &self,
+        call: &CallContext,
+        operation: &'static str,
+    ) -> Result<tokio::sync::OwnedSemaphorePermit> {
+        let acquire = tokio::time::timeout(self.wait, Arc::clone(&self.permits).acquire_owned());
+        match call.bound(operation, acquire).await? {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) => Err(closed().op(operation)),
+            Err(_) => Err(Error::new(
+                ErrorKind::TooManyConnections,
+                format!("all {} connections to this database are busy", self.size),
+            )
+            .op(operation)
+            .with("waited", format!("{:?}", self.wait))
+            .hint("wait for other questions to end, or run fewer at once")
+            .retry(dbagent_core::Retry::Later)),
+        }
+    }
+
+    /// Closes idle connections now and the others when their calls end.
+    pub(crate) fn close(&self) {
+        self.permits.close();
+        let mut idle = self.shared.lock();
+        idle.closed = true;
+        idle.connections.clear();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Idle> {
+        // A panic while holding the lock leaves a list of whole connections.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An idle connection whose file is still the one that the path leads to, else a new one.
+    fn take(&self, call: &CallContext) -> Result<Conn> {
+        loop {
+            let conn = {
+                let mut idle = self.lock();
+                if idle.closed {
+                    return Err(closed());
+                }
+                idle.connections.pop()
+            };
+            let Some(opener) = &self.opener else {
+                return conn.ok_or_else(|| Error::new(ErrorKind::Internal, "the connection was lost"));
+            };
+            let Some(conn) = conn else { return opener.open(call) };
+            match file::identity(opener.path()) {
+                Ok(now) if conn.identity == Some(now) => return Ok(conn),
+                // Another file took its place: what is open is a file that nobody sees any more.
+                Ok(_) => drop(conn),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    fn give_back(&self, conn: Conn, failed: Option<&Error>) {
+        let broken = failed.is_some_and(|e| {
+            matches!(
+                e.kind(),
+                ErrorKind::Corrupt | ErrorKind::Io | ErrorKind::Internal | ErrorKind::Exhausted
+            )
+        });
+        let mut idle = self.lock();
+        // The one connection of a host is all there is; any other is cheap to open again.
+        if !idle.closed && (!broken || self.opener.is_none()) {
+            idle.connections.push(conn);
+        }
+    }
+}
+
+/// The statement that runs for one call, as far as others can stop it.
+#[derive(Default)]
+struct Running(Mutex<Option<InterruptHandle>>);
+
+impl Running {
+    fn lock(&self) -> MutexGuard<'_, Option<InterruptHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` so that the call's end interrupts it, and nothing after it.
+    fn during<T>(
+        &self,
+        conn: &mut Conn,
+        call: &CallContext,
+        work: impl FnOnce(&mut Conn, &CallContext) -> Result<T>,
+    ) -> Result<T> {
+        *self.lock() = Some(conn.db.get_interrupt_handle());
+        let watched = call.clone();
+        let set = |e| error::translate(e, error::Phase::Run);
+        conn.db.progress_handler(LOOK_EVERY, Some(move || watched.is_over())).map_err(set)?;
+        let outcome = work(conn, call);
+        // From here on an interrupt would hit the next call.
+        self.lock().take();
+        conn.db.progress_handler(0, None::<fn() -> bool>).map_err(set)?;
+        outcome
+    }
+}
+
+/// Stops the statement when dropped: nobody waits for it any more.
+struct Stop(Arc<Running>);
+
+impl Stop {
+    fn now(&self) {
+        if let Some(handle) = self.0.lock().as_ref() {
+            handle.interrupt();
+        }
+    }
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.now();
+    }
+}
+
+/// Waits for the end of a call.
+async fn over(call: &CallContext) {
+    tokio::select! {
+        () = call.cancel.cancelled() => {}
+        () = tokio::time::sleep_until(call.deadline) => {}
+    }
+}
