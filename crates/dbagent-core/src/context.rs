@@ -17,15 +17,21 @@ pub struct CallContext {
     pub cancel: CancellationToken,
 }
 
+/// This long from now. A limit beyond every clock is one of thirty years.
+pub(crate) fn in_future(limit: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(30 * 365 * 86_400);
+    Instant::now() + limit.min(FAR)
+}
+
 impl CallContext {
     /// A call that may take this long and that nobody cancels.
     pub fn within(limit: Duration) -> Self {
-        Self { deadline: Instant::now() + limit, cancel: CancellationToken::new() }
+        Self { deadline: in_future(limit), cancel: CancellationToken::new() }
     }
 
     /// The same cancellation, the earlier of both deadlines.
     pub fn limited(&self, limit: Duration) -> Self {
-        Self { deadline: self.deadline.min(Instant::now() + limit), cancel: self.cancel.clone() }
+        Self { deadline: self.deadline.min(in_future(limit)), cancel: self.cancel.clone() }
     }
 
     /// How much time is left.

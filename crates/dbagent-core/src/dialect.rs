@@ -269,8 +269,9 @@ impl Dialect {
         ParseContext { limits, settings, scratch: self.scratch.map(|make| make()) }
     }
 
-    /// Runs the parser on the calling thread, with the checks that come before any parser. Meant for
-    /// tests; sessions parse off the async threads, see [`GuardedSession`](crate::session::GuardedSession).
+    /// Runs the parser on the calling thread, without the checks that come before any parser. Meant for a
+    /// dialect's own tests; everything else parses off the async threads, through
+    /// [`ParsePool`](crate::session::ParsePool).
     ///
     /// # Errors
     /// What the dialect's parser says.

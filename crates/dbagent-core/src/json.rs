@@ -73,8 +73,8 @@ impl Json {
         if text.len() > limits.bytes {
             return Err(reader.error(format!(
                 "the document has {} bytes, at most {} are read",
-                text.len(),
-                limits.bytes
+                crate::text::thousands(text.len() as u64),
+                crate::text::thousands(limits.bytes as u64)
             )));
         }
         reader.space();

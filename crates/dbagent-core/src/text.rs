@@ -127,6 +127,11 @@ pub fn thousands(n: u64) -> String {
     out
 }
 
+/// `1 row`, `2 rows`, `1,000 rows`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{} {many}", thousands(n)) }
+}
+
 /// `512 bytes`, `3.4 KiB`, `12.0 MiB`, `1.5 GiB`.
 pub fn bytes(n: u64) -> String {
     match n {
@@ -160,6 +165,10 @@ mod tests {
     fn figures_read_well() {
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(12), "12");
+        assert_eq!(
+            (counted(1, "row", "rows"), counted(1_000, "row", "rows")),
+            ("1 row".into(), "1,000 rows".into())
+        );
         assert_eq!(bytes(10 << 20), "10.0 MiB");
     }
 

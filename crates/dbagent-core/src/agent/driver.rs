@@ -14,7 +14,7 @@ use super::Inner;
 use super::run::{Answer, Run};
 use crate::artifact::Artifact;
 use crate::budget::{BudgetHandle, Entry};
-use crate::context::CallContext;
+use crate::context::{CallContext, in_future};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{EventKind, EventSender};
 use crate::fact::{Fact, FactRecord, RunEnd};
@@ -62,7 +62,7 @@ async fn drive(
         // Only the first caller sets it; there is one per run.
         _ = from.set(state.seq);
         let (budget, entries) = BudgetHandle::new(state.rows);
-        let deadline = Instant::now() + agent.budgets.wall_clock();
+        let deadline = in_future(agent.budgets.wall_clock());
         let last_text = if input.is_none() { last_words(&state) } else { String::new() };
         let mut driver = Driver {
             agent: Arc::clone(&agent),

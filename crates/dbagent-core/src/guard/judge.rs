@@ -66,11 +66,13 @@ fn check(
             }
             Scope::Columns => columns(parsed, index, name, resolved, policy, case)?,
         }
-        // What a view reads is read; an object that an operator names in a rule is not exempt from it.
-        if let Some(body) = resolved.and_then(|r| r.body.as_ref()) {
+        // What a view reads is read; an object that an operator names in a rule is not exempt from it. One
+        // name is one definition: following it at each use would double the work at each level.
+        let seen = parsed.objects.iter().take(index).any(|o| o.name == object.name);
+        if let Some(body) = resolved.and_then(|r| r.body.as_ref()).filter(|_| !seen) {
             check(&body.parsed, &body.resolution, policy, case, depth + 1)
                 .map_err(|r| through(r, name, object.span))?;
-            if !body.parsed.effects.is_pure_read() {
+            if !body.parsed.effects.is_pure_read() || !is_read_class(body.parsed.class) {
                 return Err(Refusal::new(
                     Rule::UnknownEffect,
                     format!("the definition of {name} does more than read"),
@@ -90,7 +92,7 @@ fn through(refusal: Refusal, name: &ObjectName, span: Option<Span>) -> Refusal {
 fn findings(parsed: &Parsed, policy: &Policy) -> Result<(), Refusal> {
     for finding in &parsed.findings {
         match &finding.choice {
-            Some(choice) if policy.allow_choices.contains(choice) => {}
+            _ if policy.allows(finding) => {}
             choice => {
                 let mut advice = finding.advice.clone().unwrap_or_else(|| finding.rule.advice().to_owned());
                 if let Some(choice) = choice {
@@ -118,8 +120,21 @@ fn effects(parsed: &Parsed, depth: usize) -> Result<(), Refusal> {
     if e.contains(Effects::SESSION) {
         return refuse(Rule::SessionChange, "the statement changes the session or its transaction");
     }
-    if parsed.class == StatementClass::Maintenance {
-        return refuse(Rule::Maintenance, "the statement works on the storage");
+    match parsed.class {
+        StatementClass::Maintenance => {
+            return refuse(Rule::Maintenance, "the statement works on the storage");
+        }
+        // The classes above say so by their effects; a dialect that forgot one does not get it through.
+        StatementClass::Unknown => {
+            return refuse(Rule::UnknownEffect, "what this statement does cannot be told");
+        }
+        StatementClass::Session | StatementClass::Transaction => {
+            return refuse(Rule::SessionChange, "the statement changes the session or its transaction");
+        }
+        StatementClass::ServerIo => {
+            return refuse(Rule::ServerIo, "the statement reaches files, the network or other programs");
+        }
+        _ => {}
     }
     if depth > 0 && !e.is_pure_read() {
         return refuse(Rule::Write, "the definition does more than read");
@@ -191,6 +206,8 @@ fn columns(
             format!("{name} has rules for single columns, and which columns this reads cannot be told"),
         ));
     }
+    // An object whose columns the catalogue cannot tell is judged as if there were no catalogue.
+    let resolved = resolved.filter(|r| !r.columns.is_empty());
     let denied = |column: &str, span| {
         Refusal::new(Rule::DeniedColumn, format!("the column {name}.{column} is outside the allowed scope"))
             .advice(match resolved {
@@ -371,5 +388,104 @@ mod tests {
         assert_eq!(rule(&p, &Resolution::offline(), &flipped), None);
         p.findings.push(Finding::new(Rule::UnknownSyntax, "odd", None));
         assert_eq!(rule(&p, &Resolution::offline(), &flipped), Some(Rule::UnknownSyntax));
+    }
+
+    /// A chain of views, each of which names the one below it several times.
+    fn tower(levels: usize) -> (Parsed, Resolution) {
+        let (mut parsed, mut resolution) = (read("t", Some("c")), live("t", &["c"], None));
+        for level in 0..levels {
+            let body = ResolvedBody { parsed, resolution };
+            let name = format!("v{level}");
+            parsed = read(&name, Some("c"));
+            parsed.objects.push(ObjectUse { name: ObjectName::new(&*name), written: false, span: None });
+            resolution = live(&name, &["c"], Some(body));
+        }
+        (parsed, resolution)
+    }
+
+    #[test]
+    fn a_definition_that_is_used_often_is_judged_once() {
+        let (done, wait) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let (parsed, resolution) = tower(31);
+            let deny = Policy::default().deny("main.t").unwrap();
+            done.send((rule(&parsed, &resolution, &Policy::default()), rule(&parsed, &resolution, &deny)))
+        });
+        let judged = wait.recv_timeout(std::time::Duration::from_secs(30));
+        assert_eq!(judged, Ok((None, Some(Rule::DeniedObject))));
+        let (parsed, resolution) = tower(40);
+        assert_eq!(rule(&parsed, &resolution, &Policy::default()), Some(Rule::TooComplex));
+    }
+
+    #[test]
+    fn a_class_that_is_neither_read_nor_write_is_refused_whatever_its_effects_say() {
+        for (class, expected) in [
+            (StatementClass::Unknown, Rule::UnknownEffect),
+            (StatementClass::Session, Rule::SessionChange),
+            (StatementClass::Transaction, Rule::SessionChange),
+            (StatementClass::ServerIo, Rule::ServerIo),
+            (StatementClass::Maintenance, Rule::Maintenance),
+        ] {
+            let mut p = read("users", Some("name"));
+            p.class = class;
+            assert_eq!(rule(&p, &Resolution::offline(), &Policy::default()), Some(expected), "{class:?}");
+        }
+        let mut body = read("users", Some("name"));
+        body.class = StatementClass::Procedure;
+        let body = ResolvedBody { parsed: body, resolution: live("users", &["name"], None) };
+        let catalogue = live("v", &["name"], Some(body));
+        let v = read("v", Some("name"));
+        assert_eq!(rule(&v, &catalogue, &Policy::default()), Some(Rule::UnknownEffect));
+    }
+
+    #[test]
+    fn an_object_whose_columns_nobody_knows_is_judged_by_the_names_alone() {
+        let policy = Policy::default().deny("*.users.email").unwrap();
+        let schemaless = live("users", &[], None);
+        assert_eq!(rule(&read("users", Some("email")), &schemaless, &policy), Some(Rule::DeniedColumn));
+        assert_eq!(rule(&read("users", Some("name")), &schemaless, &policy), None);
+        assert_eq!(rule(&read("users", None), &schemaless, &policy), Some(Rule::ColumnsUnknown));
+    }
+
+    #[test]
+    fn judging_twice_says_the_same() {
+        let policy = Policy::default().deny("*.users.email").unwrap().deny("*.users.id").unwrap();
+        let catalogue = live("users", &["id", "name", "email"], None);
+        for column in [None, Some("email"), Some("rowid"), Some("name"), Some("nothing")] {
+            let p = read("users", column);
+            let before = (p.clone(), catalogue.clone(), policy.clone());
+            let first = judge(&p, &catalogue, &policy, CASE);
+            for _ in 0..20 {
+                assert_eq!(judge(&p, &catalogue, &policy, CASE), first);
+            }
+            assert_eq!((p, catalogue.clone(), policy.clone()), before);
+        }
+    }
+
+    #[test]
+    fn a_joined_column_is_checked_against_every_object_that_has_it() {
+        // SELECT email FROM users JOIN orders USING (id): whose column it is only the catalogue tells.
+        let mut p = read("users", Some("email"));
+        p.objects.push(ObjectUse { name: ObjectName::new("orders"), written: false, span: None });
+        p.columns = vec![
+            ColumnUse { candidates: vec![0, 1], column: Some("email".into()), span: None },
+            ColumnUse { candidates: vec![0, 1], column: Some("id".into()), span: None },
+        ];
+        let mut catalogue = live("users", &["id", "email"], None);
+        catalogue.objects.extend(live("orders", &["id", "total"], None).objects);
+        let deny = |pattern: &str| Policy::default().deny(pattern).unwrap();
+        assert_eq!(rule(&p, &catalogue, &deny("*.users.email")), Some(Rule::DeniedColumn));
+        assert_eq!(rule(&p, &catalogue, &deny("*.orders.email")), None, "orders has no such column");
+        assert_eq!(rule(&p, &catalogue, &deny("*.orders.id")), Some(Rule::DeniedColumn), "USING reads both");
+        // A view over a view: the denied column is two definitions down.
+        let inner =
+            ResolvedBody { parsed: read("users", None), resolution: live("users", &["id", "email"], None) };
+        let middle =
+            ResolvedBody { parsed: read("v1", Some("id")), resolution: live("v1", &["id"], Some(inner)) };
+        let nested = live("v2", &["id"], Some(middle));
+        assert_eq!(
+            rule(&read("v2", Some("id")), &nested, &deny("main.users.email")),
+            Some(Rule::DeniedColumn)
+        );
     }
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::parsed::Finding;
 use crate::name::{NameCase, ObjectName, split_quoted};
 
 /// Whether a rule allows or denies.
@@ -146,7 +147,7 @@ pub struct Policy {
     pub deny: Vec<Pattern>,
     /// Functions beyond the engine's own harmless ones that may be called. Matched without case.
     pub allow_functions: BTreeSet<String>,
-    /// Functions that may not be called. Matched without case.
+    /// Functions that may not be called. Matched without case, and with or without their namespace.
     pub deny_functions: BTreeSet<String>,
     /// Choices flipped to *allowed*, by the name that the refusal gave.
     pub allow_choices: BTreeSet<String>,
@@ -198,16 +199,26 @@ impl Policy {
             && (self.allow.is_empty() || self.allow.iter().any(|p| hit(p, RuleEffect::Allow)))
     }
 
-    /// Whether the policy says something of that function.
+    /// Whether the policy says something of that function. A rule that denies holds with and without the
+    /// function's namespace, one that allows only for the name as it is written.
     pub fn function(&self, name: &str) -> Option<RuleEffect> {
-        let has = |set: &BTreeSet<String>| set.iter().any(|f| f.eq_ignore_ascii_case(name));
-        if has(&self.deny_functions) {
+        let denies = |rule: &String| {
+            let both = rule.contains('.') && name.contains('.');
+            let last = |n: &str| n.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+            rule.eq_ignore_ascii_case(name) || (!both && last(rule) == last(name))
+        };
+        if self.deny_functions.iter().any(denies) {
             Some(RuleEffect::Deny)
-        } else if has(&self.allow_functions) {
+        } else if self.allow_functions.iter().any(|f| f.eq_ignore_ascii_case(name)) {
             Some(RuleEffect::Allow)
         } else {
             None
         }
+    }
+
+    /// Whether an objection of the dialect is a choice that this policy allows.
+    pub fn allows(&self, finding: &Finding) -> bool {
+        finding.choice.as_ref().is_some_and(|choice| self.allow_choices.contains(choice))
     }
 
     /// A digest of all rules. What was cleared under one digest does not run under another.
@@ -275,5 +286,22 @@ mod tests {
     #[test]
     fn another_rule_is_another_digest() {
         assert_ne!(Policy::default().digest(), Policy::default().deny("x").unwrap().digest());
+    }
+
+    #[test]
+    fn a_denied_function_cannot_hide_behind_its_schema() {
+        let deny = |name: &str| Policy { deny_functions: [name.to_owned()].into(), ..Policy::default() };
+        for (rule, call) in [
+            ("pg_sleep", "pg_catalog.pg_sleep"),
+            ("pg_catalog.pg_sleep", "PG_SLEEP"),
+            ("pg_catalog.pg_sleep", "pg_catalog.PG_sleep"),
+        ] {
+            assert_eq!(deny(rule).function(call), Some(RuleEffect::Deny), "{rule}: {call}");
+        }
+        assert_eq!(deny("app.sleep").function("pg_catalog.sleep"), None);
+        // What is allowed is allowed as it is written, and nothing of the same last name elsewhere.
+        let allow = Policy { allow_functions: ["slug".to_owned()].into(), ..Policy::default() };
+        assert_eq!(allow.function("Slug"), Some(RuleEffect::Allow));
+        assert_eq!(allow.function("evil.slug"), None);
     }
 }

@@ -64,7 +64,8 @@ pub struct ResolvedObject {
     pub name: ObjectName,
     /// What it is.
     pub kind: ObjectKind,
-    /// All its columns, hidden ones included.
+    /// All its columns, hidden ones included; empty where they cannot be told, as of a collection without a
+    /// schema. A list that is not empty is taken for complete.
     pub columns: Vec<String>,
     /// Other spellings that read a column: `rowid` for an integer primary key, the name of a full-text
     /// table for all its text (then several pairs).

@@ -86,7 +86,7 @@ impl Model for Retrying {
                 return Err(error);
             }
             let after = self.policy.wait(attempt, &error);
-            if request.deadline.is_some_and(|d| tokio::time::Instant::now() + after >= d) {
+            if request.deadline.is_some_and(|d| crate::context::in_future(after) >= d) {
                 return Err(error);
             }
             tracing::warn!(

@@ -165,7 +165,11 @@ fn bytes_of(batch: &RecordBatch) -> usize {
 pub(super) fn cell_too_large(column: &str, bytes: u64, limit: u64) -> Error {
     Error::new(
         ErrorKind::TooLarge,
-        format!("a value of the column {column:?} has {bytes} bytes, over max_cell_bytes = {limit}"),
+        format!(
+            "a value of the column {column:?} has {} bytes, over max_cell_bytes = {}",
+            crate::text::thousands(bytes),
+            crate::text::thousands(limit)
+        ),
     )
     .hint("select a part of it or its length instead")
 }

@@ -17,6 +17,7 @@ use crate::name::ObjectName;
 use crate::request::{Params, Request};
 use crate::rows::{Rows, SinkLimits};
 use crate::target::{Access, Target};
+use crate::text::counted;
 
 /// What the judge decided of one request.
 #[derive(Debug)]
@@ -148,7 +149,9 @@ impl GuardedSession {
         let call = &call.limited(self.inner.target.guardrails.query_timeout());
         let parsed = self.parse(&request, call).await?;
         let needs = parsed.needs();
-        let resolution = if needs.is_empty() || !parsed.findings.is_empty() {
+        // What is refused anyhow needs no catalogue; an objection that the policy allows does not refuse.
+        let refused = parsed.findings.iter().any(|f| !self.inner.target.policy.allows(f));
+        let resolution = if needs.is_empty() || refused {
             Resolution::live()
         } else {
             call.bound("resolve", self.inner.session.resolve(&needs, call)).await??
@@ -304,11 +307,18 @@ impl GuardedSession {
         for mut object in std::mem::take(&mut described.found) {
             let scope = self.scope(&object.summary.name);
             if scope == Scope::Nothing {
-                described.missing.push(object.summary.name);
+                // As it was asked for: the catalogue's own spelling would tell that it is there.
+                let name = object.summary.name;
+                let asked = names.iter().find(|n| self.inner.dialect.case().same(&n.name, &name.name));
+                described.missing.push(asked.cloned().unwrap_or(name));
                 continue;
             }
             // Links to what is hidden would name it.
-            object.foreign_keys.retain(|k| self.scope(&k.target) != Scope::Nothing);
+            object.foreign_keys.retain(|k| {
+                let target = self.qualified(&k.target);
+                self.scope(&target) != Scope::Nothing
+                    && k.target_columns.iter().all(|c| policy.column(&target, c, case))
+            });
             if scope == Scope::Columns {
                 let name = self.qualified(&object.summary.name);
                 let open = |c: &str| policy.column(&name, c, case);
@@ -316,6 +326,8 @@ impl GuardedSession {
                 object.primary_key.retain(|c| open(c));
                 object.foreign_keys.retain(|k| k.columns.iter().all(|c| open(c)));
                 object.indexes.retain(|i| i.condition.is_none() && i.columns.iter().all(|c| open(c)));
+                // Notes are in the engine's own words, checks and all.
+                object.notes.clear();
             }
             // The engine's own text of the definition names everything, what is hidden too.
             if !policy.allow.is_empty() || !policy.deny.is_empty() {
@@ -382,9 +394,9 @@ fn parameters(parsed: &Parsed, given: &Params) -> Option<Refusal> {
             if given.is_empty() { "" } else { " instead of an array" }
         )),
         given if given.len() != wanted.positional => refuse(format!(
-            "the statement takes {} parameters, {} values are given",
-            wanted.positional,
-            given.len()
+            "the statement takes {}, but {} given",
+            counted(wanted.positional as u64, "parameter", "parameters"),
+            counted(given.len() as u64, "value is", "values are")
         )),
         _ => None,
     }

@@ -13,6 +13,7 @@ use crate::dialect::{Dialect, ParseContext};
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::{Finding, Parsed, Rule, Span, StatementClass};
 use crate::request::Request;
+use crate::text::thousands;
 
 /// The stack of a parsing thread. Pages are touched only as deep as a parse recurses.
 pub const PARSE_STACK_BYTES: usize = 256 << 20;
@@ -78,7 +79,11 @@ impl ParsePool {
         if text.len() > limit {
             return Some(Finding::new(
                 Rule::TooLarge,
-                format!("the statement has {} bytes, at most {limit} are read", text.len()),
+                format!(
+                    "the statement has {} bytes, at most {} are read",
+                    thousands(text.len() as u64),
+                    thousands(limit as u64)
+                ),
                 None,
             ));
         }

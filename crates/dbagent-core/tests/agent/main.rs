@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 mod golden;
+mod guarding;
 mod observations;
 mod resuming;
 mod running;

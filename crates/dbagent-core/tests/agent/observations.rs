@@ -140,7 +140,7 @@ async fn arguments_that_cannot_be_read_name_what_is_wrong() {
         (r#"{"statement":5}"#, "$.statement must be a string, not a number"),
         (r#"{"sql":"x"}"#, "$.sql is not an argument"),
         (r#"{"statement":"rows 1","params":5}"#, "params must be an array or an object"),
-        (r#"{"statement":"rows 1","params":[1]}"#, "takes 0 parameters, 1 values are given"),
+        (r#"{"statement":"rows 1","params":[1]}"#, "takes 0 parameters, but 1 value is given"),
     ] {
         let text = observe(Guardrails::default(), "query", arguments).await;
         assert!(text.contains(expected), "{arguments}: {text}");

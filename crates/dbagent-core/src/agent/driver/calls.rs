@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use tokio::time::Instant;
 
 use super::Driver;
 use crate::artifact::Artifact;
+use crate::context::in_future;
 use crate::error::{Error, Result};
 use crate::event::ProgressSender;
 use crate::fact::{ArtifactFigures, Fact, RunEnd};
@@ -198,7 +198,7 @@ impl Driver {
 
     fn context(&self, key: &str, call: &CallRecord) -> ToolContext {
         let hints = self.tool(&call.call.name).map(|t| t.spec().hints).unwrap_or_default();
-        let deadline = hints.timeout.map_or(self.deadline, |t| self.deadline.min(Instant::now() + t));
+        let deadline = hints.timeout.map_or(self.deadline, |t| self.deadline.min(in_future(t)));
         ToolContext {
             thread: self.thread.clone(),
             key: key.to_owned(),
