@@ -5,17 +5,20 @@ use std::collections::HashMap;
 use dbagent::agent::Answer;
 use dbagent::artifact::{Artifact, RowsArtifact};
 use dbagent::fact::{Fact, RunEnd};
-use dbagent::model::Finish;
-use dbagent::{Dialect, Error, GuardedSession, LightAgent};
-use serde_json::{Value, json};
+use dbagent::model::{Finish, Usage};
+use dbagent::text::printable;
+use dbagent::{Dialect, Error, ErrorKind, GuardedSession, LightAgent};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::app::{App, interrupted};
 use crate::exit::{Exit, Failure};
-use crate::format::{json_columns, json_rows};
+use crate::format::{json_rows, safe_json};
 use crate::model::Chosen;
 use crate::place::Place;
 use crate::statement;
-use crate::steps::Steps;
+use crate::steps::{SAMPLE, Steps};
+use crate::width::{counted, wrap};
 
 /// Opens the database and makes the agent that answers on it.
 ///
@@ -123,11 +126,8 @@ pub(crate) struct Findings {
     pub(crate) statements: Vec<String>,
     /// The rows of the last of them that was no mere sample.
     pub(crate) rows: Option<RowsArtifact>,
-    usage: Value,
+    usage: Usage,
 }
-
-/// The tool whose rows show what values look like; they are no answer.
-const SAMPLE: &str = "sample";
 
 impl Findings {
     /// Reads them from an answer.
@@ -170,66 +170,118 @@ impl Findings {
             RunEnd::Answered => Status::Answered,
             _ => Status::Incomplete,
         };
-        Self { status, text: answer.text.clone(), statements, rows, usage: json!(answer.usage) }
+        if status == Status::Unsure {
+            // What was looked up to understand the question is no answer to it.
+            rows = None;
+        }
+        Self { status, text: answer.text.clone(), statements, rows, usage: answer.usage }
     }
 
-    /// One object for programs. `id` is what the question was known by.
-    pub(crate) fn to_json(&self, id: Option<&Value>) -> Value {
-        let mut object = serde_json::Map::new();
-        if let Some(id) = id {
-            object.insert("id".into(), id.clone());
-        }
-        let (columns, rows, complete) = match &self.rows {
-            Some(found) => (
-                json_columns(&found.schema).into_iter().filter_map(|c| c.get("name").cloned()).collect(),
-                json_rows(&found.batches),
-                found.ending.is_complete(),
-            ),
-            None => (Vec::new(), Vec::new(), true),
+    /// One JSON object for programs. `id` is what the question was known by.
+    pub(crate) fn to_json(&self, id: Option<&Value>) -> Result<String, Error> {
+        let (columns, rows) = match &self.rows {
+            Some(found) => {
+                let names = found.schema.fields().iter().map(|f| f.name().as_str()).collect();
+                (names, json_rows(&found.batches))
+            }
+            None => (Vec::new(), Vec::new()),
         };
-        object.insert("answer".into(), self.text.clone().into());
-        object.insert("statements".into(), json!(self.statements));
-        object.insert("columns".into(), Value::Array(columns));
-        object.insert("rows".into(), Value::Array(rows));
-        object.insert("complete".into(), complete.into());
-        object.insert("status".into(), self.status.as_str().into());
-        object.insert("usage".into(), self.usage.clone());
-        Value::Object(object)
+        Line {
+            id,
+            answer: Some(&self.text),
+            statements: &self.statements,
+            columns,
+            rows,
+            complete: self.rows.as_ref().is_none_or(|found| found.ending.is_complete()),
+            status: self.status.as_str(),
+            usage: self.usage,
+            error: None,
+        }
+        .to_json()
     }
 }
 
 /// The same object for a question that ended with an error.
-pub(crate) fn error_json(id: &Value, e: &Error) -> Value {
-    json!({
-        "id": id,
-        "answer": Value::Null,
-        "statements": [],
-        "columns": [],
-        "rows": [],
-        "complete": true,
-        "status": Status::Error.as_str(),
-        "usage": dbagent::model::Usage::default(),
-        "error": {
-            "kind": e.kind().as_str(),
-            "message": crate::mask::mask_user_info(&e.to_string()),
-            "hint": e.hint_text(),
-        },
-    })
+pub(crate) fn error_json(id: &Value, e: &Error) -> Result<String, Error> {
+    Line {
+        id: Some(id),
+        answer: None,
+        statements: &[],
+        columns: Vec::new(),
+        rows: Vec::new(),
+        complete: true,
+        status: Status::Error.as_str(),
+        usage: Usage::default(),
+        error: Some(ErrorLine {
+            kind: e.kind().as_str(),
+            message: crate::mask::mask_user_info(&e.to_string()),
+            hint: e.hint_text(),
+        }),
+    }
+    .to_json()
 }
+
+/// What programs get of a question; the fields stand in this order.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Value>,
+    answer: Option<&'a str>,
+    statements: &'a [String],
+    columns: Vec<&'a str>,
+    rows: Vec<Value>,
+    complete: bool,
+    status: &'static str,
+    usage: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct ErrorLine<'a> {
+    kind: &'static str,
+    message: String,
+    hint: Option<&'a str>,
+}
+
+impl Line<'_> {
+    fn to_json(&self) -> Result<String, Error> {
+        let text = serde_json::to_string(self)
+            .map_err(|e| Error::new(ErrorKind::Internal, "an answer cannot be written as JSON").source(e))?;
+        Ok(safe_json(&text))
+    }
+}
+
+/// An answer's text as it is written: nothing in it acts, and long lines are broken at words on a terminal.
+/// Lines of a table stay whole.
+pub(crate) fn answer_text(text: &str, width: Option<usize>) -> String {
+    let text = printable(text.trim_end());
+    let Some(width) = width else { return text };
+    let broken = |line: &str| match line.trim_start().starts_with('|') || line.is_empty() {
+        true => line.to_owned(),
+        false => wrap(line, width).join("\n"),
+    };
+    text.split('\n').map(broken).collect::<Vec<_>>().join("\n")
+}
+
+/// The name of the planner that needs no network.
+const OFFLINE: &str = "offline";
 
 /// One line about what it took.
 pub(crate) fn summary(agent: &LightAgent, before: &dbagent::metrics::Summary) -> String {
     let now = agent.metrics().summary();
     let mut parts = vec![
-        plural(now.queries - before.queries, "query", "queries"),
-        plural(now.rows - before.rows, "row", "rows"),
+        counted(now.queries - before.queries, "query", "queries"),
+        counted(now.rows - before.rows, "row", "rows"),
     ];
     let refused = now.refused + now.blocked_by_estimate - before.refused - before.blocked_by_estimate;
     if refused > 0 {
         parts.push(format!("{refused} refused"));
     }
     let (read, written) = (now.input_tokens - before.input_tokens, now.output_tokens - before.output_tokens);
-    if read + written > 0 {
+    // The planner that needs no network has no tokens; its figures are estimates for budgets.
+    let offline = agent.agent().model().id() == OFFLINE;
+    if read + written > 0 && !offline {
         parts.push(format!(
             "{} tokens read, {} written",
             dbagent::text::thousands(read),
@@ -241,8 +293,4 @@ pub(crate) fn summary(agent: &LightAgent, before: &dbagent::metrics::Summary) ->
         parts.push(format!("cost {:.4}", cost as f64 / 1e6));
     }
     parts.join(", ")
-}
-
-fn plural(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", dbagent::text::thousands(n), if n == 1 { one } else { many })
 }

@@ -10,7 +10,7 @@ use dbagent::arrow_schema::SchemaRef;
 use dbagent::rows::Ending;
 
 pub(crate) use grid::{Column, Grid, Layout, Text};
-pub(crate) use json::{columns as json_columns, rows as json_rows, safe as safe_json};
+pub(crate) use json::{rows as json_rows, safe as safe_json};
 
 use crate::exit::Failure;
 use crate::out::Out;
@@ -27,7 +27,7 @@ pub(crate) enum Format {
     Json,
     /// One JSON object a line
     Jsonl,
-    /// Comma-separated values, RFC 4180
+    /// Comma-separated values, quoted as RFC 4180 says
     Csv,
 }
 
@@ -158,8 +158,8 @@ pub(crate) mod tests {
         let batch = nasty();
         assert_eq!(
             written(Format::Csv, vec![batch.clone()], &batch.schema()),
-            "n,t,n,b,m\r\n9007199254740993,NULL,0.1,00ff,1\r\n,,NaN,,\"\"\"x\"\"\"\r\n\
-             -1,\"a|b,\"\"c\"\"\n\u{1b}[31m\u{202e}\",1e300,\"\",\"{\"\"$bytes\"\":\"\"AQ==\"\"}\"\r\n"
+            "n,t,n,b,m\n9007199254740993,NULL,0.1,00ff,1\n,,NaN,,\"\"\"x\"\"\"\n\
+             -1,\"a|b,\"\"c\"\"\n\u{1b}[31m\u{202e}\",1e300,\"\",\"{\"\"$bytes\"\":\"\"AQ==\"\"}\"\n"
         );
     }
 

@@ -22,6 +22,7 @@ mod paint;
 mod params;
 mod place;
 mod sample;
+mod spinner;
 mod statement;
 mod steps;
 mod trace;

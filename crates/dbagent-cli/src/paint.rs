@@ -17,7 +17,6 @@ impl Paint {
     }
 
     /// No styles.
-    #[cfg(test)]
     pub(crate) const PLAIN: Paint = Paint { on: false };
 
     /// Whether styles are written.

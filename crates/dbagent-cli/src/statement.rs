@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use dbagent::guard::Span;
 use dbagent::request::Params;
 use dbagent::session::Verdict;
 use dbagent::text::thousands;
@@ -13,7 +14,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::format::{Format, RowsWriter};
 use crate::out::Out;
 use crate::steps::time;
-use crate::width::wrap;
+use crate::width::{counted, wrap};
 
 /// The longest that a command may take altogether; statements have limits of their own.
 const WHOLE: Duration = Duration::from_secs(24 * 3600);
@@ -48,9 +49,10 @@ pub(crate) async fn execute(
 ) -> Outcome {
     let call = call();
     let cancel = call.cancel.clone();
+    let statement = request.as_str().to_owned();
     let work = run(app, session, request, wanted, out, &call);
     tokio::pin!(work);
-    tokio::select! {
+    let done = tokio::select! {
         done = &mut work => done,
         () = interrupted() => {
             cancel.cancel();
@@ -59,6 +61,17 @@ pub(crate) async fn execute(
                 () = interrupted() => Err(Failure::Said(Exit::Cancelled)),
             }
         }
+    };
+    match done {
+        Err(Failure::Error(e)) if e.position().is_some() => {
+            app.ui.error(&e);
+            let at = e.position().unwrap_or_default();
+            let room = app.ui.width.unwrap_or(100).saturating_sub(4);
+            let shown = caret::lines(&statement, Span::new(at, at), room);
+            app.ui.always_lines(&shown.into_iter().map(|line| format!("  {line}")).collect::<Vec<_>>());
+            Ok(Exit::of(e.kind()))
+        }
+        done => done,
     }
 }
 
@@ -71,7 +84,10 @@ async fn run(
     call: &CallContext,
 ) -> Outcome {
     let statement = request.as_str().to_owned();
-    let busy = app.ui.busy("running");
+    let busy = match wanted.format {
+        Format::Table | Format::Markdown => app.ui.busy("running"),
+        _ => app.ui.busy_beside(out, "running"),
+    };
     let cleared = match session.judge(request, wanted.limit, call).await? {
         Verdict::Cleared(cleared) => cleared,
         Verdict::Refused(refusal) => return Ok(refused(app, &refusal, &statement)),
@@ -104,12 +120,10 @@ async fn run(
     let elapsed = started.elapsed();
     drop(busy);
     let written = writer.finish(&schema, &ending)?;
-    app.ui.note(&format!("{} rows, {}", thousands(ending.rows), time(elapsed)));
+    app.ui.note(&format!("{}, {}", counted(ending.rows, "row", "rows"), time(elapsed)));
     if written.shortened > 0 {
-        app.ui.note(&format!(
-            "{} values are shortened to fit the terminal; a pipe or --format csv shows them whole",
-            thousands(written.shortened as u64)
-        ));
+        let values = counted(written.shortened as u64, "value is", "values are");
+        app.ui.note(&format!("{values} shortened to fit the terminal; a pipe or --format csv shows all"));
     }
     if ending.more_rows {
         app.ui.always(&format!(
@@ -131,7 +145,7 @@ async fn run(
 
 /// Says why a statement did not run.
 pub(crate) fn refused(app: &App, refusal: &Refusal, statement: &str) -> Exit {
-    app.ui.always(&refusal_lines(app.ui.paint, app.ui.width, refusal, statement).join("\n"));
+    app.ui.always_lines(&refusal_lines(app.ui.paint, app.ui.width, refusal, statement));
     match refusal.rule {
         Rule::EstimateOverThreshold => Exit::Limit,
         _ => Exit::Negative,
@@ -166,7 +180,6 @@ pub(crate) fn refusal_lines(
 mod tests {
     use super::*;
     use crate::paint::Paint;
-    use dbagent::guard::Span;
 
     #[test]
     fn a_refusal_shows_rule_place_and_advice() {

@@ -15,7 +15,7 @@ use crate::caret;
 use crate::highlight;
 use crate::paint::Paint;
 use crate::ui::{Busy, Ui};
-use crate::width::{pad, wrap};
+use crate::width::{counted, pad, width, wrap};
 
 /// Watches one run.
 pub(crate) struct Steps<'a> {
@@ -43,8 +43,12 @@ struct Call {
 const TOOL_WIDTH: usize = 18;
 /// Characters of one argument.
 const MAX_ARGUMENT: usize = 60;
-/// Characters of a statement.
-const MAX_STATEMENT: usize = 2_000;
+/// Characters of a statement, and with `-v`.
+const MAX_STATEMENT: (usize, usize) = (700, 10_000);
+/// Characters of all values of a statement, and with `-v`.
+const MAX_VALUES: (usize, usize) = (160, 10_000);
+/// The tool whose rows are expected to be few of many.
+pub(crate) const SAMPLE: &str = "sample";
 /// Lines of an error.
 const MAX_ERROR_LINES: usize = 4;
 
@@ -151,36 +155,56 @@ impl Call {
         let mut figures = match (&self.refusal, is_error, artifact) {
             (Some(refusal), ..) => paint.red(format!("refused: {}", refusal.rule)),
             (None, true, _) => paint.red(shown(first_sentence(text), 80)),
-            (None, false, Some(artifact)) => figures(artifact, noun),
+            (None, false, Some(artifact)) => figures(artifact, &self.tool, noun),
             (None, false, None) => String::new(),
         };
         if !figures.is_empty() {
             figures.push_str(", ");
         }
-        let tool = shown(&self.tool, 40);
-        let arguments = if self.statement.is_none() { self.short_arguments() } else { String::new() };
-        let mut lines = vec![format!(
-            "{mark} {} {arguments}{figures}{}",
-            paint.bold(pad(&tool, TOOL_WIDTH, false)),
-            paint.dim(time(elapsed))
-        )];
         let room = ui.width.unwrap_or(100).saturating_sub(6);
-        if let Some(statement) = &self.statement {
-            lines.extend(statement_lines(statement, room, paint));
-            lines.extend(self.parameters().map(|p| format!("    {}", paint.dim(format!("with {p}")))));
+        let below = self.below(text, is_error, room, ui);
+        // What is shown below need not be shown here.
+        let mut arguments = if below.is_empty() { self.short_arguments() } else { String::new() };
+        if let Some(width) = ui.width {
+            // What stands around them needs about this much.
+            arguments = crate::width::shorten(&arguments, width.saturating_sub(TOOL_WIDTH + 30));
         }
+        if !arguments.is_empty() {
+            arguments.push_str(": ");
+        }
+        let tool = paint.bold(pad(&shown(&self.tool, 40), TOOL_WIDTH, false));
+        let mut lines = vec![format!("{mark} {tool} {arguments}{figures}{}", paint.dim(time(elapsed)))];
+        lines.extend(below.into_iter().map(|line| format!("    {line}")));
+        lines
+    }
+
+    /// The lines under the first: the statement and its values, or what is wrong with it.
+    fn below(&self, text: &str, is_error: bool, room: usize, ui: &Ui) -> Vec<String> {
+        let (paint, verbose) = (ui.paint, ui.is_verbose());
+        let mut lines = Vec::new();
+        let statement = self.statement.as_deref();
         if let Some(refusal) = &self.refusal {
-            if let (Some(statement), Some(span)) = (&self.statement, refusal.span) {
-                lines.extend(
-                    caret::lines(statement, span, room).into_iter().map(|l| format!("    {}", paint.red(l))),
-                );
+            match (statement, refusal.span) {
+                (Some(statement), Some(span)) => lines.extend(caret::lines(statement, span, room)),
+                (Some(statement), None) => {
+                    lines.extend(statement_lines(statement, room, verbose, Paint::PLAIN))
+                }
+                (None, _) => {}
             }
-            for line in wrap(&shown(&refusal.message, 500), room) {
-                lines.push(format!("    {}", paint.red(line)));
+            lines.extend(wrap(&shown(&refusal.message, 500), room));
+            return lines.into_iter().map(|l| paint.red(l)).collect();
+        }
+        if is_error {
+            let inside: Vec<String> = error_lines(text).into_iter().take(MAX_ERROR_LINES).collect();
+            if !inside.is_empty() {
+                return fitted(&inside, room).into_iter().map(|l| paint.red(l)).collect();
             }
-        } else if is_error {
-            for line in error_lines(text).into_iter().take(MAX_ERROR_LINES) {
-                lines.extend(wrap(&line, room).into_iter().map(|l| format!("    {}", paint.red(l))));
+        }
+        if let Some(statement) = statement {
+            lines.extend(statement_lines(statement, room, verbose, paint));
+            if let Some(values) = self.parameters() {
+                let values = format!("with {}", shorten(&values, most(MAX_VALUES, verbose)));
+                lines.extend(wrap(&values, room).into_iter().map(|line| paint.dim(line)));
             }
         }
         lines
@@ -196,7 +220,7 @@ impl Call {
             Some(Json::Object(members)) => members.iter().map(|(_, value)| short(value)).collect(),
             _ => Vec::new(),
         };
-        if values.is_empty() { String::new() } else { format!("{} ", values.join(" ")) }
+        values.join(" ")
     }
 
     /// The values that were bound.
@@ -218,21 +242,54 @@ impl Call {
 }
 
 /// How much of what came out of a call.
-fn figures(artifact: &ArtifactFigures, noun: &str) -> String {
+fn figures(artifact: &ArtifactFigures, tool: &str, noun: &str) -> String {
     let Some(rows) = artifact.rows else { return String::new() };
     let thing = match artifact.kind.as_str() {
         "objects" => "listed",
         "descriptions" => "described",
         _ => noun,
     };
-    let complete = if artifact.complete == Some(false) { " (INCOMPLETE)" } else { "" };
-    format!("{} {thing}{complete}", thousands(rows))
+    let complete = if artifact.complete == Some(false) && tool != SAMPLE { " (INCOMPLETE)" } else { "" };
+    format!("{}{complete}", counted(rows, &singular(thing), thing))
+}
+
+/// One of what several are called.
+fn singular(noun: &str) -> String {
+    match noun.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => noun.strip_suffix('s').unwrap_or(noun).to_owned(),
+    }
+}
+
+/// Lines that fit; a line with marks under it is shown around the marks.
+fn fitted(lines: &[String], room: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut rest = lines.iter().peekable();
+    while let Some(line) = rest.next() {
+        let marks = rest.next_if(|next| is_marks(next));
+        match marks {
+            None => out.extend(wrap(line, room)),
+            Some(marks) => {
+                let column = marks.chars().take_while(|c| *c == ' ').count();
+                let from =
+                    if width(line).max(width(marks)) > room { column.saturating_sub(room / 2) } else { 0 };
+                out.extend([line, marks].map(|l| l.chars().skip(from).take(room).collect::<String>()));
+            }
+        }
+    }
+    out
+}
+
+/// Whether a line only marks a place in the one above it.
+fn is_marks(line: &str) -> bool {
+    line.contains('^') && line.trim_start().chars().all(|c| c == '^')
 }
 
 /// A value on one line.
 fn short(value: &Json) -> String {
     match value {
         Json::Array(items) => items.iter().map(short).collect::<Vec<_>>().join(", "),
+        Json::String(text) => shown(text, MAX_ARGUMENT),
         other => shown(&other.to_string(), MAX_ARGUMENT),
     }
 }
@@ -242,10 +299,14 @@ fn shown(text: &str, max: usize) -> String {
     shorten(&printable(text).replace(['\n', '\t'], " "), max)
 }
 
-/// A statement, indented, wrapped and coloured.
-pub(crate) fn statement_lines(statement: &str, room: usize, paint: Paint) -> Vec<String> {
-    let text = shorten(&printable(statement.trim()).replace('\t', "  "), MAX_STATEMENT);
-    wrap(&text, room).into_iter().map(|line| format!("    {}", highlight::statement(&line, paint))).collect()
+fn most((usual, verbose): (usize, usize), is_verbose: bool) -> usize {
+    if is_verbose { verbose } else { usual }
+}
+
+/// A statement, wrapped and coloured.
+pub(crate) fn statement_lines(statement: &str, room: usize, verbose: bool, paint: Paint) -> Vec<String> {
+    let text = shorten(&printable(statement.trim()).replace('\t', "  "), most(MAX_STATEMENT, verbose));
+    wrap(&text, room).into_iter().map(|line| highlight::statement(&line, paint)).collect()
 }
 
 fn first_sentence(text: &str) -> &str {
@@ -292,6 +353,21 @@ mod tests {
     }
 
     #[test]
+    fn marks_stay_under_their_place() {
+        let line = format!("SELECT {} bad", "x,".repeat(60));
+        let marks = format!("{}^^^", " ".repeat(line.find("bad").unwrap()));
+        let shown = fitted(&["what is wrong".to_owned(), line, marks, "why".to_owned()], 40);
+        assert_eq!(shown.len(), 4);
+        assert_eq!(shown[1].find("bad"), shown[2].find("^^^"));
+        assert!(shown.iter().all(|l| width(l) <= 40));
+    }
+
+    #[test]
+    fn one_is_not_called_several() {
+        assert_eq!(["rows", "entries", "documents"].map(singular), ["row", "entry", "document"]);
+    }
+
+    #[test]
     fn times_read_well() {
         assert_eq!(time(Duration::from_micros(10)), "under 1 ms");
         assert_eq!(time(Duration::from_millis(12)), "12 ms");
@@ -300,7 +376,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_statement_acts() {
-        let lines = statement_lines("SELECT '\u{1b}[2J'\n  FROM t", 40, Paint::PLAIN);
-        assert_eq!(lines, ["    SELECT '\\u{1b}[2J'", "      FROM t"]);
+        let lines = statement_lines("SELECT '\u{1b}[2J'\n  FROM t", 40, false, Paint::PLAIN);
+        assert_eq!(lines, ["SELECT '\\u{1b}[2J'", "  FROM t"]);
     }
 }

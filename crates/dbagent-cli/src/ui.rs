@@ -2,16 +2,15 @@
 
 use std::error::Error as _;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dbagent::Error;
 use dbagent::text::printable;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::exit::Failure;
 use crate::mask::mask_user_info;
 use crate::paint::Paint;
+use crate::spinner::Spinner;
 
 /// How much a person wants to be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +28,8 @@ pub(crate) struct Ui {
     /// Columns of the terminal.
     pub(crate) width: Option<usize>,
     level: Level,
-    spinner: bool,
-    bar: Mutex<Option<ProgressBar>>,
+    moves: bool,
+    spinner: Mutex<Option<Spinner>>,
 }
 
 /// The columns of a terminal that is wide enough to be one.
@@ -49,14 +48,19 @@ impl Ui {
             paint: Paint::new(colour),
             width: if terminal { columns(terminal_size::terminal_size_of(&stderr)) } else { None },
             level,
-            spinner: terminal && colour && !level.quiet && level.verbose == 0,
-            bar: Mutex::new(None),
+            moves: terminal && colour && !level.quiet && level.verbose == 0,
+            spinner: Mutex::new(None),
         }
     }
 
     /// Whether only errors are shown.
     pub(crate) fn is_quiet(&self) -> bool {
         self.level.quiet
+    }
+
+    /// Whether a person wants to know more.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.level.verbose > 0
     }
 
     /// Writes lines that are shown unless a person wants errors only. A standard error that is closed
@@ -69,24 +73,60 @@ impl Ui {
 
     /// Writes what must be known even by a person who wants errors only, such as that a result is incomplete.
     pub(crate) fn always(&self, text: &str) {
-        self.write(text);
+        self.write(&self.fitted(text, ""));
+    }
+
+    /// Writes lines that are laid out and coloured already.
+    pub(crate) fn always_lines(&self, lines: &[String]) {
+        self.write(&lines.join("\n"));
     }
 
     /// A remark in passing, with `-v`.
     pub(crate) fn detail(&self, text: &str) {
         if self.level.verbose > 0 {
-            self.say(&self.paint.dim(printable(text)));
+            self.note(text);
         }
     }
 
     /// A remark in passing.
     pub(crate) fn note(&self, text: &str) {
-        self.say(&self.paint.dim(printable(text)));
+        self.say(&self.lines(text, "").map(|line| self.paint.dim(line)).collect::<Vec<_>>().join("\n"));
+    }
+
+    /// A text, made printable, in lines that fit the terminal; the later ones are indented.
+    fn lines(&self, text: &str, indent: &'static str) -> impl Iterator<Item = String> + use<> {
+        let text = printable(text);
+        let lines = match self.width {
+            Some(width) => crate::width::wrap(&text, width.saturating_sub(indent.len() + 1)),
+            None => vec![text],
+        };
+        lines
+            .into_iter()
+            .enumerate()
+            .map(move |(i, line)| if i == 0 { line } else { format!("{indent}{line}") })
+    }
+
+    /// The same as one text.
+    fn fitted(&self, text: &str, indent: &'static str) -> String {
+        self.lines(text, indent).collect::<Vec<_>>().join("\n")
+    }
+
+    /// An empty line between the steps and an answer that a person sees on the same terminal.
+    pub(crate) fn gap(&self, out: &crate::out::Out) {
+        if self.width.is_some() && out.terminal {
+            self.say("");
+        }
     }
 
     /// Something that should be done differently.
     pub(crate) fn warn(&self, text: &str) {
-        self.say(&format!("{} {}", self.paint.yellow("warning:"), printable(text)));
+        self.say(&self.labelled(self.paint.yellow("warning:"), text));
+    }
+
+    /// A text after a word that stands out.
+    fn labelled(&self, label: String, text: &str) -> String {
+        // The label's own columns are kept free by the indent.
+        format!("{label} {}", self.fitted(text, "         "))
     }
 
     /// What went wrong. Always shown.
@@ -107,9 +147,9 @@ impl Ui {
 
     fn error_text(&self, e: &Error) -> String {
         let safe = |text: &str| mask_user_info(&printable(text));
-        let mut text = format!("{} {}", self.paint.red("error:"), safe(&e.to_string()));
+        let mut text = self.labelled(self.paint.red("error:"), &safe(&e.to_string()));
         if let Some(hint) = e.hint_text() {
-            text.push_str(&format!("\n  {} {}", self.paint.cyan("hint:"), safe(hint)));
+            text.push_str(&format!("\n  {}", self.labelled(self.paint.cyan("hint:"), &safe(hint))));
         }
         if self.level.verbose > 0 {
             let operation = e.operation().map(|o| format!(" while: {o}")).unwrap_or_default();
@@ -124,26 +164,29 @@ impl Ui {
     }
 
     fn write(&self, text: &str) {
-        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let write = || {
             // There is nowhere left to say that standard error cannot be written.
             _ = io::stderr().write_all(format!("{text}\n").as_bytes());
         };
-        match bar {
-            Some(bar) => bar.suspend(write),
+        match &*self.spinner() {
+            Some(spinner) => spinner.aside(write),
             None => write(),
         }
     }
 
+    fn spinner(&self) -> MutexGuard<'_, Option<Spinner>> {
+        self.spinner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same while results are written, which must not meet on one terminal.
+    pub(crate) fn busy_beside(&self, out: &crate::out::Out, message: &str) -> Busy<'_> {
+        if out.terminal { Busy { ui: self } } else { self.busy(message) }
+    }
+
     /// Shows that something goes on, on a terminal. It ends with the value.
     pub(crate) fn busy(&self, message: &str) -> Busy<'_> {
-        if self.spinner {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} {msg}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(100));
-            *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar);
+        if self.moves {
+            *self.spinner() = Some(Spinner::start(self.paint));
         }
         let busy = Busy { ui: self };
         busy.update(message);
@@ -159,18 +202,17 @@ pub(crate) struct Busy<'a> {
 impl Busy<'_> {
     /// What goes on now.
     pub(crate) fn update(&self, message: &str) {
-        if let Some(bar) = &*self.ui.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(spinner) = &*self.ui.spinner() {
             let room = self.ui.width.unwrap_or(80).saturating_sub(4);
-            bar.set_message(crate::width::shorten(&printable(message).replace(['\n', '\t'], " "), room));
+            spinner.message(crate::width::shorten(&printable(message).replace(['\n', '\t'], " "), room));
         }
     }
 }
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        if let Some(bar) = self.ui.bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            bar.finish_and_clear();
-        }
+        // Its line goes with it.
+        drop(self.ui.spinner().take());
     }
 }
 
@@ -184,8 +226,8 @@ mod tests {
             paint: Paint::PLAIN,
             width: None,
             level: Level { quiet: true, verbose },
-            spinner: false,
-            bar: Mutex::new(None),
+            moves: false,
+            spinner: Mutex::new(None),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Text measured in the columns of a terminal.
+//! Text as people read it: measured in the columns of a terminal, and counted.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -26,8 +26,9 @@ pub(crate) fn shorten(text: &str, max: usize) -> String {
     out
 }
 
-/// Breaks each line at spaces so that it fits into `max` columns; a longer word stays whole.
+/// Breaks each line at spaces so that it fits into `max` columns; a longer word is broken where it must be.
 pub(crate) fn wrap(text: &str, max: usize) -> Vec<String> {
+    let max = max.max(8);
     let mut lines = Vec::new();
     for line in text.lines() {
         let mut current = String::new();
@@ -39,8 +40,15 @@ pub(crate) fn wrap(text: &str, max: usize) -> Vec<String> {
                 current.clear();
                 used = 0;
             }
-            current.push_str(piece);
-            used += width(piece);
+            for c in piece.chars() {
+                let w = c.width().unwrap_or(0);
+                if used + w > max && c != ' ' {
+                    lines.push(std::mem::take(&mut current));
+                    used = 0;
+                }
+                current.push(c);
+                used += w;
+            }
         }
         lines.push(current.trim_end().to_owned());
     }
@@ -51,6 +59,11 @@ pub(crate) fn wrap(text: &str, max: usize) -> Vec<String> {
 pub(crate) fn pad(text: &str, to: usize, right: bool) -> String {
     let fill = " ".repeat(to.saturating_sub(width(text)));
     if right { format!("{fill}{text}") } else { format!("{text}{fill}") }
+}
+
+/// `1 row`, `1,234 rows`.
+pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", dbagent::text::thousands(n), if n == 1 { one } else { many })
 }
 
 #[cfg(test)]
@@ -73,5 +86,6 @@ mod tests {
             ["SELECT a, b", "FROM", "some_long_table_name", "x"]
         );
         assert_eq!(wrap("  a b", 10), ["  a b"]);
+        assert!(wrap(&"日本語 ".repeat(20), 11).iter().all(|l| width(l) <= 11));
     }
 }

@@ -10,7 +10,7 @@ use dbagent::text::printable;
 use crate::app::{App, Running};
 use crate::asking::{self, Findings, Status};
 use crate::exit::{Outcome, usage};
-use crate::format::{Format, RowsWriter, safe_json};
+use crate::format::{Format, RowsWriter};
 use crate::input;
 use crate::model::{self, ModelArgs};
 use crate::out::Out;
@@ -24,6 +24,7 @@ use crate::steps::time;
 #[derive(Debug, clap::Args)]
 #[command(
     group = clap::ArgGroup::new("what").args(["question", "batch"]).required(true),
+    override_usage = "dbagent ask [OPTIONS] <URL> <QUESTION>...\n       dbagent ask [OPTIONS] <URL> --batch <FILE.jsonl>",
     after_long_help = "Examples:
   dbagent ask shop.db 'Which five customers spent the most?'
   dbagent ask shop.db 'Revenue per month in 2024' --format csv > revenue.csv
@@ -94,6 +95,7 @@ async fn one(
     let before = agent.metrics().summary();
     let answer = asking::ask(app, agent, dialect, &agent.new_thread(), question).await?;
     let findings = Findings::of(&answer);
+    app.ui.gap(out);
     write(app, &findings, format, out)?;
     app.ui.note(&format!("{}, {}", asking::summary(agent, &before), time(started.elapsed())));
     if findings.status == Status::Incomplete {
@@ -115,17 +117,17 @@ fn end_text(end: &dbagent::fact::RunEnd) -> String {
 /// Writes an answer in the form that was asked for.
 fn write(app: &App, findings: &Findings, format: Format, out: &mut Out) -> Result<(), crate::exit::Failure> {
     match format {
-        Format::Json | Format::Jsonl => out.line(safe_json(&findings.to_json(None).to_string()))?,
-        Format::Table => out.line(printable(findings.text.trim_end()))?,
+        Format::Json | Format::Jsonl => out.line(findings.to_json(None)?)?,
+        Format::Table => out.line(asking::answer_text(&findings.text, out.width))?,
         Format::Markdown => {
-            out.line(printable(findings.text.trim_end()))?;
+            out.line(asking::answer_text(&findings.text, out.width))?;
             if let Some(rows) = &findings.rows {
                 out.line("")?;
                 write_rows(rows, Format::Markdown, out)?;
             }
         }
         Format::Csv => {
-            app.ui.say(&printable(findings.text.trim_end()));
+            app.ui.say(&asking::answer_text(&findings.text, app.ui.width));
             match &findings.rows {
                 Some(rows) => write_rows(rows, Format::Csv, out)?,
                 None => {

@@ -145,7 +145,8 @@ async fn question(
     let before = agent.metrics().summary();
     let answer = asking::ask(app, agent, session.dialect(), thread, &text).await?;
     let findings = Findings::of(&answer);
-    out.line(printable(findings.text.trim_end()))?;
+    app.ui.gap(out);
+    out.line(asking::answer_text(&findings.text, out.width))?;
     out.flush()?;
     app.ui.note(&format!("{}, {}", asking::summary(agent, &before), time(started.elapsed())));
     if findings.status == Status::Incomplete {

@@ -127,7 +127,8 @@ async fn ask(
     let before = agent.metrics().summary();
     let answer = asking::ask(app, agent, session.dialect(), &agent.new_thread(), question).await?;
     let findings = Findings::of(&answer);
-    out.line(printable(findings.text.trim_end()))?;
+    app.ui.gap(out);
+    out.line(asking::answer_text(&findings.text, out.width))?;
     out.flush()?;
     app.ui.note(&format!("{}, {}", asking::summary(agent, &before), time(started.elapsed())));
     Ok(findings.status.exit())
@@ -148,8 +149,8 @@ async fn refused_write(session: &GuardedSession, out: &mut Out) -> Result<(), Fa
 
 /// Calls the tool that a model would call, with the statement that a careless model would write.
 async fn refused_result(session: &GuardedSession, out: &mut Out) -> Result<(), Failure> {
-    for line in statement_lines(LARGE, out.width.unwrap_or(100).saturating_sub(4), out.paint) {
-        out.line(line.trim_start())?;
+    for line in statement_lines(LARGE, out.width.unwrap_or(100).saturating_sub(4), false, out.paint) {
+        out.line(format!("  {line}"))?;
     }
     let missing = || Error::new(ErrorKind::Internal, "the database has no tool `query`");
     let tools = Database::open(session.clone()).tools();

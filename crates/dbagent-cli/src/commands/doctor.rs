@@ -47,7 +47,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
         }
     };
     Running::new()?.run(async {
-        let failed = database(app, &mut report, &place).await?;
+        let failed = database(&mut report, &place).await?;
         report.heading("What dbagent would do at most")?;
         at_most(&mut report, place.dialect, &place.target.guardrails)?;
         report.verdict(failed.as_ref())
@@ -65,27 +65,33 @@ impl Report<'_> {
         self.out.paint
     }
 
+    /// Shown at once: what comes next may take long.
+    fn line(&mut self, text: impl AsRef<str>) -> Result<(), Failure> {
+        self.out.line(text)?;
+        self.out.flush()
+    }
+
     fn heading(&mut self, text: &str) -> Result<(), Failure> {
         let text = self.paint().bold(text);
-        self.out.line(text)
+        self.line(text)
     }
 
     fn fine(&mut self, text: &str) -> Result<(), Failure> {
         let mark = self.paint().green("ok");
-        self.out.line(format!("  {mark}    {}", printable(text)))
+        self.line(format!("  {mark}    {}", printable(text)))
     }
 
     fn fact(&mut self, text: &str) -> Result<(), Failure> {
-        self.out.line(format!("  -     {}", printable(text)))
+        self.line(format!("  -     {}", printable(text)))
     }
 
     fn problem(&mut self, what: &str, e: &Error) -> Result<(), Failure> {
         self.problems += 1;
         let mark = self.paint().red("FAIL");
         let message = crate::mask::mask_user_info(&printable(&e.to_string()));
-        self.out.line(format!("  {mark}  {what}: {message}"))?;
+        self.line(format!("  {mark}  {what}: {message}"))?;
         match e.hint_text() {
-            Some(hint) => self.out.line(format!("        hint: {}", printable(hint))),
+            Some(hint) => self.line(format!("        hint: {}", printable(hint))),
             None => Ok(()),
         }
     }
@@ -107,8 +113,7 @@ impl Report<'_> {
                 (paint.yellow(format!("Partly ready: {n} of the checks failed; see above.")), Exit::Negative)
             }
         };
-        self.out.line(text)?;
-        self.out.flush()?;
+        self.line(text)?;
         Ok(exit)
     }
 }
@@ -149,14 +154,13 @@ fn build(app: &App, report: &mut Report<'_>) -> Result<(), Failure> {
 }
 
 /// Probes the database; the error when it cannot even be opened.
-async fn database(app: &App, report: &mut Report<'_>, place: &Place) -> Result<Option<Error>, Failure> {
+async fn database(report: &mut Report<'_>, place: &Place) -> Result<Option<Error>, Failure> {
     let call = statement::call();
     report.fact(&format!(
         "{} at {}",
         place.dialect.display_name(),
         crate::mask::shown_url(&place.target.url)
     ))?;
-    let _busy = app.ui.busy("opening the database");
     let started = Instant::now();
     let session = match GuardedSession::open(place.dialect, place.target.clone(), &call).await {
         Ok(session) => session,

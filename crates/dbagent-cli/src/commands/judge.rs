@@ -31,6 +31,12 @@ use crate::statement;
 #[command(
     group = clap::ArgGroup::new("what").args(["statement", "corpus"]).required(true),
     group = clap::ArgGroup::new("against").args(["dialect", "url"]).required(true),
+    override_usage = "dbagent judge [OPTIONS] <--dialect <ID>|--url <URL>> <STATEMENT>\n       \
+        dbagent judge [OPTIONS] <--dialect <ID>|--url <URL>> --corpus <FILE.jsonl>",
+    after_long_help = "Examples:
+  dbagent judge --dialect sqlite 'DELETE FROM invoice'
+  dbagent judge --url shop.db - < report.sql
+  dbagent judge --dialect sqlite --corpus statements.jsonl",
 )]
 pub(crate) struct Args {
     /// The statement; - reads it from standard input
@@ -244,7 +250,7 @@ async fn judge_corpus(
         }
         Bench::Live(session) => Runner::live(session),
     };
-    let busy = app.ui.busy("judging");
+    let busy = app.ui.busy_beside(out, "judging");
     let mut report = Report::default();
     for (i, row) in rows.iter().enumerate() {
         busy.update(&format!("judging row {} of {}", i + 1, rows.len()));

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Most rows; more are marked INCOMPLETE on standard error
     #[arg(long, value_name = "ROWS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
-    /// Every row, however many, streamed; with --format csv or jsonl
+    /// Every row, however many, streamed; with --format csv, jsonl or json
     ///
     /// The statement may take 600 seconds then, unless --timeout says otherwise, and is not refused because of
     /// the estimated number of its rows.
@@ -50,9 +50,9 @@ pub(crate) struct Args {
 const ALL_TIMEOUT_S: u64 = 600;
 
 pub(crate) fn run(app: &App, args: &Args) -> Outcome {
-    if args.all && !matches!(args.format, Format::Csv | Format::Jsonl) {
+    if args.all && matches!(args.format, Format::Table | Format::Markdown) {
         return Err(usage("--all streams rows, which a table cannot")
-            .hint("add --format csv or --format jsonl, or use --limit")
+            .hint("add --format csv, jsonl or json, or use --limit")
             .into());
     }
     let mut place = place::find(app, &args.place, &args.access)?;

@@ -1,4 +1,4 @@
-//! Comma-separated values, RFC 4180: NULL is an empty field, an empty text is `""`, binary is hexadecimal.
+//! Comma-separated values, quoted as RFC 4180 says, lines ended by `\n`: NULL is an empty field, an empty text is `""`, binary is hexadecimal.
 //!
 //! Values are written as they are. Only on a terminal, where they would act, are control characters made
 //! visible.
@@ -22,7 +22,7 @@ pub(super) fn header(out: &mut Out, schema: &SchemaRef) -> Result<(), Failure> {
         }
         write_field(&mut line, &visible(field.name(), out.terminal));
     }
-    line.push_str("\r\n");
+    line.push_str("\n");
     out.text(&line)
 }
 
@@ -45,7 +45,7 @@ pub(super) fn batch(out: &mut Out, batch: &RecordBatch) -> Result<(), Failure> {
                 other => write_field(&mut line, &visible(&other.to_text(), out.terminal)),
             }
         }
-        line.push_str("\r\n");
+        line.push_str("\n");
         out.text(&line)?;
     }
     Ok(())

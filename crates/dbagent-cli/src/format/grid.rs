@@ -7,7 +7,7 @@ use dbagent::rows::Cell;
 use super::cell;
 use crate::exit::Failure;
 use crate::out::Out;
-use crate::width::{pad, shorten, width};
+use crate::width::{pad, shorten, width, wrap};
 
 /// How a grid is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl Grid {
                 match out.width {
                     Some(room) if total(&natural) > room => match fit(&natural, room) {
                         Some(widths) => self.table(out, &widths),
-                        None => self.records(out, room),
+                        None => self.records(out, room).map(|()| 0),
                     },
                     _ => self.table(out, &natural),
                 }
@@ -168,24 +168,25 @@ impl Grid {
         Ok(shortened)
     }
 
-    /// One line a value, for rows that no terminal line can hold.
-    fn records(&self, out: &mut Out, room: usize) -> Result<usize, Failure> {
+    /// One line a value, or several, for rows that no line of the terminal can hold.
+    fn records(&self, out: &mut Out, room: usize) -> Result<(), Failure> {
         let paint = out.paint;
         let names = self.columns.iter().map(|c| width(&c.name)).max().unwrap_or_default().min(room / 3);
         let left = room.saturating_sub(names + GAP + 1).max(NARROW);
-        let mut shortened = 0;
         for (number, row) in self.rows.iter().enumerate() {
             let title = format!("── {} ", number + 1);
             out.line(paint.dim(format!("{title}{}", "─".repeat(room.saturating_sub(width(&title))))))?;
             for (column, cell) in self.columns.iter().zip(row) {
                 let name = paint.bold(pad(&shorten(&column.name, names), names, false));
-                let text = shorten(&cell.text, left);
-                shortened += usize::from(text != cell.text);
-                let text = if cell.null { paint.dim(text) } else { text };
-                out.line(format!(" {name} {} {text}", paint.dim("│")))?;
+                let bar = paint.dim("│");
+                for (i, text) in wrap(&cell.text, left).into_iter().enumerate() {
+                    let name = if i == 0 { name.clone() } else { " ".repeat(names) };
+                    let text = if cell.null { paint.dim(text) } else { text };
+                    out.line(format!(" {name} {bar} {text}"))?;
+                }
             }
         }
-        Ok(shortened)
+        Ok(())
     }
 
     fn markdown(&self, out: &mut Out) -> Result<(), Failure> {

@@ -31,7 +31,7 @@ pub(crate) fn safe(json: &str) -> String {
 }
 
 /// The columns of a result with their types.
-pub(crate) fn columns(schema: &SchemaRef) -> Vec<Value> {
+fn columns(schema: &SchemaRef) -> Vec<Value> {
     schema.fields().iter().map(|f| json!({"name": f.name(), "type": column_type(f)})).collect()
 }
 

@@ -15,9 +15,9 @@ use tokio::sync::mpsc;
 use crate::app::{App, interrupted};
 use crate::asking::{self, Findings, Status};
 use crate::exit::{Exit, Failure, Outcome};
-use crate::format::safe_json;
 use crate::input::{self, invalid};
 use crate::out::Out;
+use crate::width::counted;
 
 /// Where the questions come from.
 pub(super) struct Source(Box<dyn BufRead + Send>);
@@ -62,12 +62,12 @@ pub(super) async fn run(
     let lines = stream::unfold(rx, |mut rx| async move { rx.recv().await.map(|line| (line, rx)) });
     let answers = lines.map(|line| answer(agent, line)).buffered(jobs);
     tokio::pin!(answers);
-    let busy = app.ui.busy("answering");
+    let busy = app.ui.busy_beside(out, "answering");
     let (mut all, mut answered) = (0_u64, 0_u64);
     let cancelled = interrupted();
     tokio::pin!(cancelled);
     loop {
-        let (value, status) = tokio::select! {
+        let (line, status) = tokio::select! {
             biased;
             () = &mut cancelled => return Err(Failure::Said(Exit::Cancelled)),
             next = answers.next() => match next {
@@ -77,21 +77,21 @@ pub(super) async fn run(
         };
         all += 1;
         answered += u64::from(status == Status::Answered);
-        out.line(safe_json(&value.to_string()))?;
+        out.line(line)?;
         out.flush()?;
         busy.update(&format!("{} answered", thousands(all)));
     }
     drop(busy);
-    app.ui.note(&format!("{} questions, {} answered", thousands(all), thousands(answered)));
+    app.ui.note(&format!("{}, {} answered", counted(all, "question", "questions"), thousands(answered)));
     Ok(if answered == all { Exit::Done } else { Exit::Negative })
 }
 
 /// Answers one line on a thread of its own. Whatever goes wrong with it becomes its line.
-async fn answer(agent: &LightAgent, line: Result<Line, Error>) -> Result<(Value, Status), Failure> {
+async fn answer(agent: &LightAgent, line: Result<Line, Error>) -> Result<(String, Status), Failure> {
     let line = line?;
     let question = match line.question {
         Ok(question) => question,
-        Err(e) => return Ok((asking::error_json(&line.id, &e.with("line", line.number)), Status::Error)),
+        Err(e) => return Ok((asking::error_json(&line.id, &e.with("line", line.number))?, Status::Error)),
     };
     let thread = agent.new_thread();
     let answered = agent.ask_on(&thread, question).await;
@@ -100,9 +100,9 @@ async fn answer(agent: &LightAgent, line: Result<Line, Error>) -> Result<(Value,
     Ok(match answered {
         Ok(answer) => {
             let findings = Findings::of(&answer);
-            (findings.to_json(Some(&line.id)), findings.status)
+            (findings.to_json(Some(&line.id))?, findings.status)
         }
-        Err(e) => (asking::error_json(&line.id, &e), Status::Error),
+        Err(e) => (asking::error_json(&line.id, &e)?, Status::Error),
     })
 }
 
