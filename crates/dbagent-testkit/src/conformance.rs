@@ -54,17 +54,25 @@ macro_rules! dialect_conformance {
 #[macro_export]
 macro_rules! __conformance_tests {
     ($fixture:expr; $($scenario:ident)+) => {
-        $(
-            #[test]
-            fn $scenario() {
-                let required = ::std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
-                $crate::conformance::test(stringify!($scenario), $fixture, &required);
-            }
-        )+
+        /// The expression sees the names around the macro, and the tests get names of their own.
+        fn conformance_fixture() -> impl $crate::conformance::Fixture {
+            $fixture
+        }
 
-        #[test]
-        fn the_books_are_kept() {
-            $crate::conformance::books(&[$(stringify!($scenario)),+], $fixture);
+        mod conformance {
+            $(
+                #[test]
+                fn $scenario() {
+                    let required = ::std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
+                    let fixture = super::conformance_fixture();
+                    $crate::conformance::test(stringify!($scenario), fixture, &required);
+                }
+            )+
+
+            #[test]
+            fn the_books_are_kept() {
+                $crate::conformance::books(&[$(stringify!($scenario)),+], super::conformance_fixture());
+            }
         }
     };
 }

@@ -100,6 +100,8 @@ pub struct Material {
 
     /// Objects with hostile names.
     pub hostile: Vec<Hostile>,
+    /// The namespace that a name without one is in.
+    pub default_namespace: Option<String>,
     /// An object with a comment, and the comment.
     pub comment: Option<(ObjectName, String)>,
     /// Texts that may be too much for a parser: deep nesting, long chains. The suite adds its own.

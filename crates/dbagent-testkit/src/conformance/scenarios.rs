@@ -88,7 +88,7 @@ scenarios! {
     catalogue::fresh_catalogue: "A catalogue that changed is seen: a new object, and a view that reads something else.";
     catalogue::foreign_keys ["foreign keys"]: "Links between objects are described.";
     catalogue::comments ["comments"]: "Comments are described.";
-    catalogue::namespaces ["namespaces"]: "Objects are listed with their namespace, and found with and without it.";
+    catalogue::namespaces ["namespaces"]: "Names mean the same with and without the default namespace, for rules too.";
     parameters::positional_parameters ["positional parameters"]: "Values by position arrive unchanged and never become text of the statement.";
     parameters::named_parameters ["named parameters"]: "Values by name arrive unchanged and never become text of the statement.";
     plans::estimates: "An estimate does not run the statement, and what it cannot tell it leaves out.";

@@ -46,6 +46,7 @@ impl Fixture for BrokenFixture {
                 material.view = Some(ObjectName::new("orders"));
                 material.read_view = Some(Request::json(r#"{"op":"find","collection":"orders"}"#));
             }
+            Fault::ClaimsNamespaces => material.default_namespace = Some("main".to_owned()),
             Fault::TrimsParameters => {
                 material.echo_positional = Some(Request::json(r#"{"op":"echo"}"#));
                 material.echo_named = Some((Request::json(r#"{"op":"echo","by":"named"}"#), "v".to_owned()));

@@ -209,20 +209,30 @@ pub(super) async fn comments(kit: &Kit) -> Outcome {
 
 pub(super) async fn namespaces(kit: &Kit) -> Outcome {
     let users = need(kit.material.users.as_ref(), "users")?;
+    let namespace = need(kit.material.default_namespace.as_ref(), "default_namespace")?;
+    let read_users = need(kit.material.read_users.as_ref(), "read_users")?;
     let session = kit.open().await?;
-    let all = list(kit, &session, None, 0, 10_000).await?;
-    for object in &all.objects {
-        ensure!(object.name.namespace.is_some(), "{} is listed without its namespace", object.name);
-    }
-    let Some(full) = all.objects.iter().find(|o| o.name.name == users.name).map(|o| &o.name) else {
-        fail!("{users} is not listed")
-    };
-    for name in [full, &ObjectName::new(users.name.clone())] {
-        let described = describe(kit, &session, name).await?;
-        ensure!(described.summary.name == *full, "{name} is described as {}", described.summary.name);
+    let full = ObjectName::within(namespace.clone(), users.name.clone());
+    let bare = describe(kit, &session, &ObjectName::new(users.name.clone())).await?;
+    let within = describe(kit, &session, &full).await?;
+    ensure!(bare == within, "{users} and {full} are described differently");
+    if let Some(sample) = kit.dialect().sample_request(&full) {
+        kit.table(&session, &sample, Some(10)).await?;
     }
     let elsewhere = ObjectName::within("no_such_namespace", users.name.clone());
     let described = session.describe(&[elsewhere], &kit.call()).await.map_err(|e| Stop::Failed(told(&e)))?;
     ensure!(described.found.is_empty(), "{users} is found in a namespace that does not exist");
+
+    // A rule that names the namespace holds for the bare name as well, and one for another does not.
+    for (namespace, denied) in [(namespace.as_str(), true), ("no_such_namespace", false)] {
+        let rule = ObjectName::within(namespace, users.name.clone()).to_string();
+        let policy = Policy::default().deny(&rule).map_err(|e| Stop::Broken(e.to_string()))?;
+        let session = kit.open_with(|target| target.policy = policy).await?;
+        match session.judge(read_users.clone(), Some(10), &kit.call()).await {
+            Ok(Verdict::Refused(refusal)) if denied && refusal.rule == Rule::DeniedObject => {}
+            Ok(Verdict::Cleared(_)) if !denied => {}
+            other => fail!("under a rule that denies {rule}, {} came as {other:?}", short(read_users)),
+        }
+    }
     Ok(())
 }
