@@ -8,6 +8,7 @@ mod driver;
 mod output;
 mod run;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use builder::AgentBuilder;
@@ -21,7 +22,7 @@ use crate::metrics::{Price, SessionMetrics};
 use crate::middleware::Middleware;
 use crate::model::Model;
 use crate::store::Store;
-use crate::tool::{HostObjects, Tool};
+use crate::tool::{ArgumentSchema, HostObjects, Tool};
 use crate::tools::Database;
 
 /// An agent. Cheap to clone, no generics.
@@ -34,6 +35,8 @@ struct Inner {
     model: Arc<dyn Model>,
     databases: Vec<Database>,
     tools: Vec<Arc<dyn Tool>>,
+    /// Schemas of the tools that are not the core's own, by name: those check their arguments themselves.
+    schemas: HashMap<String, ArgumentSchema>,
     middleware: Vec<Arc<dyn Middleware>>,
     system: Arc<[String]>,
     budgets: Budgets,

@@ -1,6 +1,7 @@
 //! Budgets: reserved before, charged after, derived from facts, so that they survive a restart.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -68,8 +69,28 @@ pub struct RowBudget {
 #[derive(Clone)]
 pub struct BudgetHandle {
     key: String,
-    shared: Arc<Mutex<RowBudget>>,
+    shared: Arc<Mutex<Shared>>,
     journal: Option<mpsc::UnboundedSender<Entry>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    used: RowBudget,
+    /// Of the reserved rows, those of each call.
+    open: BTreeMap<String, u64>,
+}
+
+impl Shared {
+    /// Frees up to `rows` of what a call has reserved.
+    fn free(&mut self, key: &str, rows: u64) {
+        let Some(open) = self.open.get_mut(key) else { return };
+        let freed = rows.min(*open);
+        *open -= freed;
+        if *open == 0 {
+            self.open.remove(key);
+        }
+        self.used.reserved = self.used.reserved.saturating_sub(freed);
+    }
 }
 
 /// A fact of a budget on its way to the log, and whom to tell when it is there.
@@ -80,7 +101,7 @@ pub(crate) struct Entry {
 
 /// The reservation does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the row budget of {limit} rows has {left} left")]
+#[error("the row budget of {} has {} left", crate::text::counted(*limit, "row", "rows"), crate::text::thousands(*left))]
 pub struct BudgetExhausted {
     /// The budget.
     pub limit: u64,
@@ -94,28 +115,43 @@ impl BudgetHandle {
         Self { key: String::new(), shared: Arc::default(), journal: None }
     }
 
-    pub(crate) fn new(used: RowBudget) -> (Self, mpsc::UnboundedReceiver<Entry>) {
+    /// The budget of a thread, with what calls of an interrupted run had reserved.
+    pub(crate) fn new(
+        used: RowBudget,
+        open: &BTreeMap<String, u64>,
+    ) -> (Self, mpsc::UnboundedReceiver<Entry>) {
         let (journal, entries) = mpsc::unbounded_channel();
-        (Self { key: String::new(), shared: Arc::new(Mutex::new(used)), journal: Some(journal) }, entries)
+        let shared = Arc::new(Mutex::new(Shared { used, open: open.clone() }));
+        (Self { key: String::new(), shared, journal: Some(journal) }, entries)
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees whatever a call has still reserved: it has ended, or it begins anew.
+    pub(crate) fn release(&self, key: &str) {
+        self.shared().free(key, u64::MAX);
     }
 
     pub(crate) fn for_call(&self, key: &str) -> Self {
         Self { key: key.to_owned(), ..self.clone() }
     }
 
-    /// Reserves up to `rows` of a budget of `limit`: what is left if it is less, and at least one.
+    /// Reserves up to `rows` of a budget of `limit`: what is left if that is less.
     ///
     /// # Errors
     /// When nothing is left.
     pub async fn reserve_rows(&self, rows: u64, limit: u64) -> Result<u64, BudgetExhausted> {
         let granted = {
-            let mut used = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let left = limit.saturating_sub(used.charged + used.reserved);
+            let mut shared = self.shared();
+            let left = limit.saturating_sub(shared.used.charged.saturating_add(shared.used.reserved));
             if left == 0 {
                 return Err(BudgetExhausted { limit, left });
             }
             let granted = rows.min(left);
-            used.reserved += granted;
+            shared.used.reserved += granted;
+            *shared.open.entry(self.key.clone()).or_default() += granted;
             granted
         };
         self.log(Fact::BudgetReserved { key: self.key.clone(), dimension: Dimension::Rows, amount: granted })
@@ -126,9 +162,9 @@ impl BudgetHandle {
     /// Charges what a reservation really used; the rest is free again.
     pub async fn charge_rows(&self, reserved: u64, used_rows: u64) {
         {
-            let mut used = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            used.reserved = used.reserved.saturating_sub(reserved);
-            used.charged += used_rows;
+            let mut shared = self.shared();
+            shared.free(&self.key, reserved);
+            shared.used.charged = shared.used.charged.saturating_add(used_rows);
         }
         self.log(Fact::BudgetCharged {
             key: self.key.clone(),
@@ -150,7 +186,7 @@ impl BudgetHandle {
 
     /// What is used now.
     pub fn rows(&self) -> RowBudget {
-        *self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared().used
     }
 }
 

@@ -162,13 +162,15 @@ impl Json {
         }
     }
 
-    /// The same value for libraries that speak serde's. Numbers beyond 64 bits become doubles there.
+    /// The same value for libraries that speak serde's. Numbers beyond 64 bits become doubles there,
+    /// those beyond every double texts.
     pub fn to_value(&self) -> serde_json::Value {
         use serde_json::Value;
         match self {
             Json::Null => Value::Null,
             Json::Bool(b) => Value::Bool(*b),
-            Json::Number(n) => serde_json::from_str(n).unwrap_or(Value::Null),
+            // A number beyond every double stays a text, so that a reader of numbers refuses it.
+            Json::Number(n) => serde_json::from_str(n).unwrap_or_else(|_| Value::String(n.clone())),
             Json::String(s) => Value::String(s.clone()),
             Json::Array(items) => Value::Array(items.iter().map(Json::to_value).collect()),
             Json::Object(members) => {

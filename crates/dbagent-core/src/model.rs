@@ -220,17 +220,18 @@ pub struct Usage {
 impl Usage {
     /// Both together.
     pub fn add(&mut self, other: &Usage) {
-        self.input += other.input;
-        self.cached_input += other.cached_input;
-        self.cache_write += other.cache_write;
-        self.output += other.output;
-        self.reasoning += other.reasoning;
+        // Servers say what they like: a sum stops at the largest number there is.
+        self.input = self.input.saturating_add(other.input);
+        self.cached_input = self.cached_input.saturating_add(other.cached_input);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.output = self.output.saturating_add(other.output);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
         self.estimated |= other.estimated;
     }
 
     /// Input and output together.
     pub fn total(&self) -> u64 {
-        self.input + self.output
+        self.input.saturating_add(self.output)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::budget::{Budgets, RowBudget};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fact::{Fact, FactRecord, RunEnd};
 use crate::model::{AssistantMessage, Message, ToolCall, ToolMessage, Usage};
+use crate::text::counted;
 
 /// Where a call stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +108,8 @@ impl State {
             Fact::ModelReplied { text, calls, usage, extras, .. } => {
                 self.turn += 1;
                 self.run.turns += 1;
-                self.run.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+                self.run.calls =
+                    self.run.calls.saturating_add(u32::try_from(calls.len()).unwrap_or(u32::MAX));
                 self.run.usage.add(usage);
                 self.usage.add(usage);
                 self.calls = calls
@@ -132,6 +134,8 @@ impl State {
                 let call = self.call(key)?;
                 call.arguments.clone_from(arguments);
                 call.status = CallStatus::Ready;
+                // A call that runs again reserves again.
+                self.release(key);
             }
             Fact::CallAsked { key, .. } => self.call(key)?.status = CallStatus::Waiting,
             Fact::CallDecided { key, approved, message, .. } => {
@@ -155,7 +159,12 @@ impl State {
                 self.release(key);
             }
             Fact::TurnClosed { .. } => {
-                for call in std::mem::take(&mut self.calls) {
+                for mut call in std::mem::take(&mut self.calls) {
+                    // Every driver answers first; an empty text would look like a result.
+                    if call.status != CallStatus::Done {
+                        call.text = String::from("Not run: the turn was closed before.");
+                        call.is_error = true;
+                    }
                     self.messages.push(Message::Tool(ToolMessage {
                         call_id: call.call.id,
                         name: call.call.name,
@@ -168,12 +177,13 @@ impl State {
                 self.middleware.insert(name.clone(), value.clone());
             }
             Fact::BudgetReserved { key, amount, .. } => {
-                *self.reserved.entry(key.clone()).or_default() += amount;
-                self.rows.reserved += amount;
+                let open = self.reserved.entry(key.clone()).or_default();
+                *open = open.saturating_add(*amount);
+                self.rows.reserved = self.rows.reserved.saturating_add(*amount);
             }
             Fact::BudgetCharged { key, amount, .. } => {
                 self.release(key);
-                self.rows.charged += amount;
+                self.rows.charged = self.rows.charged.saturating_add(*amount);
             }
             Fact::WriteCommitting { .. } => {}
             Fact::RunEnded { why } => self.run.ended = Some(why.clone()),
@@ -262,12 +272,12 @@ pub fn next(state: &State, budgets: &Budgets) -> Vec<Next> {
 
 /// Which cap of the run is reached, so that the next reply must be the last.
 pub fn over(state: &State, budgets: &Budgets) -> Option<String> {
-    if state.run.turns + 1 >= budgets.turns {
-        Some(format!("{} model replies", budgets.turns))
+    if state.run.turns.saturating_add(1) >= budgets.turns {
+        Some(counted(budgets.turns.into(), "model reply", "model replies"))
     } else if state.run.calls >= budgets.tool_calls {
-        Some(format!("{} tool calls", budgets.tool_calls))
+        Some(counted(budgets.tool_calls.into(), "tool call", "tool calls"))
     } else if state.run.usage.total() >= budgets.tokens {
-        Some(format!("{} tokens", budgets.tokens))
+        Some(counted(budgets.tokens, "token", "tokens"))
     } else {
         None
     }

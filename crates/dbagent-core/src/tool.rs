@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use args::{ArgumentError, Arguments};
+pub(crate) use args::{ArgumentSchema, path};
 pub use typed::{TypedTool, tool};
 
 /// What a model is told about a tool.

@@ -2,6 +2,7 @@
 //!
 //! What stands between the page's markers is made from `Guardrails`, `Budgets` and `Rule::ALL`.
 //! `DBAGENT_BLESS=1` (`cargo xtask bless core -- guardrails_page`) writes those parts anew.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::fmt::Write as _;
 use std::fs;

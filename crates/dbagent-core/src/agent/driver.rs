@@ -3,9 +3,12 @@
 mod calls;
 mod reply;
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -20,10 +23,11 @@ use crate::event::{EventKind, EventSender};
 use crate::fact::{Fact, FactRecord, RunEnd};
 use crate::model::Message;
 use crate::state::{CallStatus, Next, State, next, over};
-use crate::store::{Appended, Lease};
+use crate::store::{Appended, Lease, Store};
 
 /// How long a driver may be silent before another one may take its thread.
 const LEASE: Duration = Duration::from_secs(30);
+
 pub(super) fn spawn(agent: Arc<Inner>, thread: &str, input: Option<String>, events: EventSender) -> Run {
     let cancel = CancellationToken::new();
     let first = Mutex::new(Some(events.subscribe()));
@@ -48,7 +52,8 @@ async fn drive(
     cancel: CancellationToken,
     from: Arc<OnceLock<u64>>,
 ) -> Result<Answer> {
-    let owner = format!("{}-{:p}", std::process::id(), Arc::as_ptr(&from));
+    // Numbers of processes repeat between machines, so the name has a random part.
+    let owner = format!("{}-{:016x}", std::process::id(), RandomState::new().hash_one(&thread));
     let Some(lease) = agent.store.lease(&thread, &owner, LEASE).await? else {
         return Err(Error::new(
             ErrorKind::Conflict,
@@ -61,7 +66,7 @@ async fn drive(
         let state = State::fold(&agent.store.load(&thread, 0).await?)?;
         // Only the first caller sets it; there is one per run.
         _ = from.set(state.seq);
-        let (budget, entries) = BudgetHandle::new(state.rows);
+        let (budget, entries) = BudgetHandle::new(state.rows, &state.reserved);
         let deadline = in_future(agent.budgets.wall_clock());
         let last_text = if input.is_none() { last_words(&state) } else { String::new() };
         let mut driver = Driver {
@@ -69,11 +74,9 @@ async fn drive(
             thread,
             state,
             events,
-            lease: lease.clone(),
-            renewed: Instant::now(),
             budget,
             entries,
-            cancel,
+            cancel: cancel.clone(),
             deadline,
             facts: Vec::new(),
             artifacts: Vec::new(),
@@ -81,12 +84,38 @@ async fn drive(
             structured: None,
             repairs: 0,
             fatal: None,
+            lost: false,
         };
         driver.run(input).await
+    };
+    let outcome = tokio::select! {
+        outcome = outcome => outcome,
+        lost = keep(&*agent.store, &lease) => {
+            cancel.cancel();
+            Err(lost)
+        }
+    };
+    if let Err(e) = agent.store.release(&lease).await {
+        // The outcome matters more: a lease that is not given back runs out.
+        tracing::warn!(error = %e, "the lease of a thread could not be given back");
     }
-    .await;
-    agent.store.release(&lease).await?;
     outcome
+}
+
+/// Renews the lease while the run goes on, also while it only waits. Returns once the lease is lost.
+async fn keep(store: &dyn Store, lease: &Lease) -> Error {
+    loop {
+        tokio::time::sleep(LEASE / 3).await;
+        match store.renew(lease, LEASE).await {
+            Ok(true) => {}
+            Ok(false) => {
+                return Error::new(ErrorKind::Conflict, "the lease of this thread was lost to somebody else")
+                    .hint("somebody else drives it now; follow the thread in the store");
+            }
+            // It is tried again; an append finds out for itself whether the log is still ours.
+            Err(e) => tracing::warn!(error = %e, "the lease of a thread could not be renewed"),
+        }
+    }
 }
 
 struct Driver {
@@ -94,8 +123,6 @@ struct Driver {
     thread: String,
     state: State,
     events: EventSender,
-    lease: Lease,
-    renewed: Instant,
     budget: BudgetHandle,
     entries: UnboundedReceiver<Entry>,
     cancel: CancellationToken,
@@ -107,6 +134,8 @@ struct Driver {
     repairs: u32,
     /// An error that ends the run although the log could go on.
     fatal: Option<Error>,
+    /// Whether somebody else writes the log now.
+    lost: bool,
 }
 
 impl Driver {
@@ -124,7 +153,12 @@ impl Driver {
                 "there is no interrupted run on this thread to resume",
             ));
         }
-        let why = match self.work().await {
+        // A model, a hook or a store that panics ends its run like one that fails.
+        let worked = AssertUnwindSafe(self.work()).catch_unwind().await.unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Internal, "a part of the agent failed inside")
+                .hint("the panic's own message is on standard error"))
+        });
+        let why = match worked {
             Ok(why) => why,
             Err(e) => {
                 let why = match e.kind() {
@@ -135,18 +169,20 @@ impl Driver {
                 why
             }
         };
-        // A conflict means that somebody else owns the log now: nothing more is written to it.
-        if self.fatal.as_ref().is_some_and(|e| e.kind() == ErrorKind::Conflict) {
-            return Err(self
-                .fatal
-                .take()
-                .unwrap_or_else(|| Error::new(ErrorKind::Conflict, "the log has moved on")));
+        // Somebody else owns the log now: nothing more is written to it.
+        if self.lost
+            && let Some(e) = self.fatal.take()
+        {
+            return Err(e);
         }
-        self.answer_open_calls().await?;
+        self.answer_open_calls("Not run: the run ended before.").await?;
         self.append(Fact::RunEnded { why: why.clone() }).await?;
         let agent = Arc::clone(&self.agent);
         for middleware in &agent.middleware {
-            middleware.after_run(&self.state).await?;
+            // The run has ended, so that there is nothing left to refuse or to stop.
+            if let Err(e) = middleware.after_run(&self.state).await {
+                tracing::warn!(middleware = middleware.name(), error = %e, "a hook failed after the run");
+            }
         }
         match self.fatal.take() {
             Some(e) => Err(e),
@@ -210,11 +246,11 @@ impl Driver {
     }
 
     /// Every call has exactly one answer before the model is asked again, also in a later run.
-    async fn answer_open_calls(&mut self) -> Result<()> {
+    async fn answer_open_calls(&mut self, text: &str) -> Result<()> {
         let open: Vec<String> =
             self.state.calls.iter().filter(|c| c.status != CallStatus::Done).map(|c| c.key.clone()).collect();
         for key in open {
-            let text = "Not run: the run ended before.".to_owned();
+            let text = text.to_owned();
             self.append(Fact::CallFinished { key, text, is_error: true, artifact: None }).await?;
         }
         if self.state.calls.is_empty() {
@@ -245,25 +281,20 @@ impl Driver {
     }
 
     async fn append(&mut self, fact: Fact) -> Result<()> {
-        if self.renewed.elapsed() > LEASE / 3 {
-            if !self.agent.store.renew(&self.lease, LEASE).await? {
-                return Err(Error::new(
-                    ErrorKind::Conflict,
-                    "the lease of this thread was lost to somebody else",
-                ));
-            }
-            self.renewed = Instant::now();
-        }
         let record = FactRecord { seq: self.state.seq + 1, at_ms: crate::store::now_ms(), fact };
         match self.agent.store.append(&self.thread, self.state.seq, vec![record.clone()]).await? {
             Appended::At(_) => {}
             Appended::Conflict(actual) => {
+                self.lost = true;
                 return Err(Error::new(ErrorKind::Conflict, "somebody else wrote to this thread meanwhile")
                     .with("expected", self.state.seq)
                     .with("actual", actual));
             }
         }
         self.state.apply(&record)?;
+        if let Fact::CallReady { key, .. } | Fact::CallFinished { key, .. } = &record.fact {
+            self.budget.release(key);
+        }
         let record = Arc::new(record);
         self.facts.push(Arc::clone(&record));
         self.events.send(EventKind::Fact(record));

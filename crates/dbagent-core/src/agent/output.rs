@@ -5,6 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::shorten;
+use crate::tool::path;
 
 /// A JSON schema for answers.
 #[derive(Debug, Clone)]
@@ -61,17 +63,7 @@ impl OutputSchema {
             .validator
             .iter_errors(&value)
             .take(5)
-            .map(|e| {
-                format!(
-                    "{} at {}",
-                    e,
-                    if e.instance_path().as_str().is_empty() {
-                        "$".to_owned()
-                    } else {
-                        format!("${}", e.instance_path())
-                    }
-                )
-            })
+            .map(|e| format!("{}: {}", path(e.instance_path().as_str()), shorten(&e.to_string(), 200)))
             .collect();
         if problems.is_empty() { Ok(value) } else { Err(problems.join("; ")) }
     }
@@ -90,7 +82,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(schema.read("```json\n{\"n\": 3}\n```").unwrap(), json!({"n": 3}));
-        assert!(schema.read("{\"n\": \"3\"}").unwrap_err().contains("$/n"));
+        assert!(schema.read("{\"n\": \"3\"}").unwrap_err().contains("$.n: "));
         assert!(schema.read("three").unwrap_err().contains("not JSON"));
         assert!(OutputSchema::new("x", json!({"type": 5})).is_err());
     }

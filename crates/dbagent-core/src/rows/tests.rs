@@ -261,7 +261,7 @@ async fn spare_room_in_arrays_is_not_counted_as_bytes_of_the_result() {
             for n in 0..100 {
                 w.int(n)?;
             }
-            let _ = w.end_row().await?;
+            assert_eq!(w.end_row().await?, Flow::More);
             w.finish().await?;
             Ok(Ok(()))
         })

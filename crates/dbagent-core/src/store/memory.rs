@@ -138,7 +138,8 @@ impl Store for MemoryStore {
     async fn renew(&self, lease: &Lease, ttl: Duration) -> Result<bool> {
         let mut content = self.content();
         match content.leases.get_mut(&lease.thread) {
-            Some((held, until)) if held == lease && *until > Instant::now() => {
+            // One that ran out and that nobody took meanwhile is still its owner's.
+            Some((held, until)) if held == lease => {
                 *until = Instant::now() + ttl;
                 Ok(true)
             }

@@ -1,7 +1,9 @@
 //! The arguments of a call: read strictly, errors name the path and the expected type.
 
+use super::ToolSpec;
+use crate::error::{Error, ErrorKind};
 use crate::json::{Json, JsonLimits};
-use crate::text::near_misses;
+use crate::text::{near_misses, shorten};
 
 /// Arguments that were read from what the model wrote.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,15 +62,13 @@ impl Arguments {
     pub fn only(&self, known: &[&str]) -> Result<(), ArgumentError> {
         for (key, _) in self.json.as_object().unwrap_or_default() {
             if !known.contains(&key.as_str()) {
-                let near = near_misses(key, known.iter().copied(), 1);
+                let key = shorten(key, 64);
+                let near = near_misses(&key, known.iter().copied(), 1);
                 let advice = match near.first() {
                     Some(name) => format!("; did you mean {name}?"),
                     None => format!("; known are {}", known.join(", ")),
                 };
-                return Err(ArgumentError(format!(
-                    "$.{} is not an argument{advice}",
-                    crate::text::shorten(key, 60)
-                )));
+                return Err(ArgumentError(format!("$.{key} is not an argument{advice}")));
             }
         }
         Ok(())
@@ -128,6 +128,51 @@ impl Arguments {
             Some(other) => Err(ArgumentError::expected(&format!("$.{key}"), "an array of strings", other)),
         }
     }
+}
+
+/// The JSON schema of a tool's arguments, ready to check with.
+pub(crate) struct ArgumentSchema(jsonschema::Validator);
+
+impl ArgumentSchema {
+    /// Most problems that are told at once, and most characters of each.
+    const TOLD: (usize, usize) = (3, 200);
+
+    pub(crate) fn of(spec: &ToolSpec) -> crate::Result<Self> {
+        jsonschema::validator_for(&spec.parameters).map(Self).map_err(|e| {
+            Error::new(
+                ErrorKind::Config,
+                format!("the schema of the tool {:?} cannot be used: {e}", spec.name),
+            )
+            .op("build")
+        })
+    }
+
+    pub(crate) fn check(&self, arguments: &Arguments) -> Result<(), ArgumentError> {
+        let value = arguments.json().to_value();
+        let problems: Vec<String> = self
+            .0
+            .iter_errors(&value)
+            .take(Self::TOLD.0)
+            .map(|e| {
+                format!("{}: {}", path(e.instance_path().as_str()), shorten(&e.to_string(), Self::TOLD.1))
+            })
+            .collect();
+        if problems.is_empty() { Ok(()) } else { Err(ArgumentError(problems.join("\n"))) }
+    }
+}
+
+/// A JSON pointer as people write a path: `/days/1` is `$.days[1]`.
+pub(crate) fn path(pointer: &str) -> String {
+    let mut path = "$".to_owned();
+    for part in pointer.split('/').skip(1) {
+        if !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) {
+            path.push_str(&format!("[{part}]"));
+        } else {
+            path.push('.');
+            path.push_str(&shorten(&part.replace("~1", "/").replace("~0", "~"), 64));
+        }
+    }
+    path
 }
 
 #[cfg(test)]

@@ -8,17 +8,19 @@ use dbagent_core::estimate::Estimate;
 use dbagent_core::guard::{
     Finding, Needs, ObjectUse, Parsed, Resolution, ResolvedBody, ResolvedObject, StatementClass,
 };
+use dbagent_core::guardrails::StatementLimits;
 use dbagent_core::rows::Sink;
 use dbagent_core::session::{Cleared, Outcome, Verdict};
 use dbagent_core::{
     ConnUrl, Dialect, Effects, GuardedSession, NameCase, ObjectName, OpenContext, ParseContext, Policy,
-    Request, Result, Rule, Session, Target, async_trait,
+    Request, Result, Rule, Session, Settings, Target, async_trait,
 };
 use futures_core::future::BoxFuture;
 
 /// `NAME` reads an object; `raw NAME` reads it in a way that a policy may allow.
 static VIEWS: Dialect = Dialect::new("views", parse, open).name_case(NameCase::AsciiInsensitive);
 
+#[expect(clippy::unnecessary_wraps, reason = "the form of every parser")]
 fn parse(request: &Request, _: &ParseContext) -> Result<Parsed> {
     let text = request.as_str();
     let mut parsed = Parsed::new(StatementClass::Read, Effects::READ);
@@ -53,8 +55,10 @@ impl Session for Views {
     async fn resolve(&self, _: &Needs, _: &CallContext) -> Result<Resolution> {
         let mut inner = Resolution::live();
         inner.objects.push(object("secret", ObjectKind::Table, None));
-        let parsed =
-            parse(&Request::text("secret"), &VIEWS.parse_context(Default::default(), Default::default()))?;
+        let parsed = parse(
+            &Request::text("secret"),
+            &VIEWS.parse_context(StatementLimits::default(), Settings::new()),
+        )?;
         let mut resolution = Resolution::live();
         let body = ResolvedBody { parsed, resolution: inner };
         resolution.objects.push(object("v", ObjectKind::View, Some(body)));

@@ -1,6 +1,7 @@
 //! The agent loop, its observations and its facts, on a tiny dialect and a scripted model.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
+mod enduring;
 mod golden;
 mod guarding;
 mod observations;

@@ -16,7 +16,7 @@ use crate::fact::{ArtifactFigures, Fact, RunEnd};
 use crate::middleware::CallDecision;
 use crate::model::ToolCall;
 use crate::state::{CallRecord, CallStatus};
-use crate::text::{estimate_tokens, near_misses, thousands};
+use crate::text::{counted, estimate_tokens, near_misses, thousands};
 use crate::tool::{Arguments, Tool, ToolContext, ToolError, ToolHints, ToolOutput};
 
 /// How long a call may go on after its deadline or its cancellation before it is dropped.
@@ -63,6 +63,9 @@ impl Driver {
         let received: Vec<CallRecord> =
             self.state.calls.iter().filter(|c| c.status == CallStatus::Received).cloned().collect();
         let agent = Arc::clone(&self.agent);
+        // What the calls of earlier replies left of the run's own budget.
+        let before = (self.state.run.calls as usize).saturating_sub(self.state.calls.len());
+        let left = (agent.budgets.tool_calls as usize).saturating_sub(before);
         for (index, call) in received.iter().enumerate() {
             let refuse = |text: String| Fact::CallFinished {
                 key: call.key.clone(),
@@ -78,11 +81,19 @@ impl Driver {
                 .await?;
                 continue;
             }
+            if index >= left {
+                self.append(refuse(format!(
+                    "Not run: the {} of this run are used up. Answer with what you have.",
+                    counted(agent.budgets.tool_calls.into(), "tool call", "tool calls")
+                )))
+                .await?;
+                continue;
+            }
             let Some(tool) = self.tool(&call.call.name) else {
                 let names: Vec<&str> = agent.tools.iter().map(|t| t.spec().name.as_str()).collect();
-                let near = near_misses(&call.call.name, names.iter().copied(), 1);
+                let asked = shown_name(&call.call.name);
+                let near = near_misses(&asked, names.iter().copied(), 1);
                 let near = near.first().map(|n| format!(" Did you mean {n}?")).unwrap_or_default();
-                let asked = crate::text::shorten(&crate::text::printable(&call.call.name), 64);
                 self.append(refuse(format!(
                     "There is no tool {asked:?}.{near} Tools: {}.",
                     names.join(", ")
@@ -91,7 +102,7 @@ impl Driver {
                 continue;
             };
             match self.decide(&call.call, &tool.spec().hints).await {
-                CallDecision::Run => match check_arguments(&*tool, &call.call.arguments) {
+                CallDecision::Run => match self.check_arguments(&*tool, &call.call.arguments) {
                     Ok(()) => {
                         self.append(Fact::CallReady {
                             key: call.key.clone(),
@@ -101,7 +112,7 @@ impl Driver {
                     }
                     Err(text) => self.append(refuse(text)).await?,
                 },
-                CallDecision::Rewrite(arguments) => match check_arguments(&*tool, &arguments) {
+                CallDecision::Rewrite(arguments) => match self.check_arguments(&*tool, &arguments) {
                     Ok(()) => self.append(Fact::CallReady { key: call.key.clone(), arguments }).await?,
                     Err(text) => self.append(refuse(text)).await?,
                 },
@@ -113,16 +124,7 @@ impl Driver {
                     .await?;
                 }
                 CallDecision::Stop(reason) => {
-                    for open in received.iter().skip(index) {
-                        self.append(Fact::CallFinished {
-                            key: open.key.clone(),
-                            text: format!("Not run: the run was stopped: {reason}."),
-                            is_error: true,
-                            artifact: None,
-                        })
-                        .await?;
-                    }
-                    self.append(Fact::TurnClosed { turn: self.state.turn }).await?;
+                    self.answer_open_calls(&format!("Not run: the run was stopped: {reason}.")).await?;
                     if self.last_text.is_empty() {
                         self.last_text = format!("Stopped: {reason}.");
                     }
@@ -165,12 +167,17 @@ impl Driver {
         loop {
             while running.len() < self.agent.budgets.parallel_calls
                 && fatal.is_none()
-                && !self.cancel.is_cancelled()
+                && self.check_time().is_ok()
             {
                 let Some(key) = waiting.next() else { break };
                 let Some(call) = self.state.find_call(&key).cloned() else { continue };
+                let Some(tool) = self.tool(&call.call.name) else {
+                    let text =
+                        format!("Not run: there is no tool {:?} any more.", shown_name(&call.call.name));
+                    self.append(Fact::CallFinished { key, text, is_error: true, artifact: None }).await?;
+                    continue;
+                };
                 self.append(Fact::CallBegun { key: key.clone(), attempt: 1 }).await?;
-                let Some(tool) = self.tool(&call.call.name) else { continue };
                 running.push(run_call(tool, self.context(&key, &call), call));
             }
             if running.is_empty() {
@@ -194,6 +201,22 @@ impl Driver {
             Some(e) => Err(e),
             None => Ok(()),
         }
+    }
+
+    /// Checks arguments against the tool's schema, so that every tool gives the same feedback.
+    fn check_arguments(&self, tool: &dyn Tool, raw: &str) -> std::result::Result<(), String> {
+        let name = &tool.spec().name;
+        let checked = Arguments::parse(raw).and_then(|arguments| match self.agent.schemas.get(name) {
+            Some(schema) => schema.check(&arguments),
+            None => Ok(()),
+        });
+        checked.map_err(|e| {
+            format!(
+                "ERROR (invalid_request).\n{}\nWrite the arguments of {name} as one JSON object that fits its schema, and \
+                 call again.",
+                crate::observe::framed(&e.0, 500),
+            )
+        })
     }
 
     fn context(&self, key: &str, call: &CallRecord) -> ToolContext {
@@ -252,6 +275,11 @@ impl Driver {
             );
             output.is_error = true;
         }
+        // What the call said of the budget before it was dropped comes before its end in the log.
+        while let Ok(entry) = self.entries.try_recv() {
+            self.append(entry.fact).await?;
+            _ = entry.done.send(());
+        }
         let figures = output.artifact.as_ref().map(figures);
         if let Some(artifact) = output.artifact {
             self.artifacts.push((call.key.clone(), artifact));
@@ -267,15 +295,9 @@ impl Driver {
     }
 }
 
-/// Checks arguments against the tool's schema, so that every tool gives the same feedback.
-fn check_arguments(tool: &dyn Tool, raw: &str) -> std::result::Result<(), String> {
-    Arguments::parse(raw).map(|_| ()).map_err(|e| {
-        format!(
-            "ERROR (invalid_request).\n{}\nWrite the arguments of {} as one JSON object and call again.",
-            crate::observe::framed(&e.0, 500),
-            tool.spec().name
-        )
-    })
+/// A tool's name as the model wrote it, made fit to be shown.
+fn shown_name(name: &str) -> String {
+    crate::text::printable(&crate::text::shorten(name, 64))
 }
 
 /// One call: time limit, panics and retries of reads handled here.

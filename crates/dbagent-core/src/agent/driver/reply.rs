@@ -91,7 +91,7 @@ impl Driver {
                 return Ok(None);
             }
             // Tools were taken away and it asks for them all the same.
-            self.answer_open_calls().await?;
+            self.answer_open_calls("Not run: no tool calls were left in this run.").await?;
             let what = over.unwrap_or_else(|| "tool calls".into());
             if self.last_text.is_empty() {
                 self.last_text =
