@@ -7,13 +7,14 @@ use sqlparser::ast::Statement;
 use sqlparser::dialect::Dialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use crate::functions::{FunctionTable, Known};
 use crate::lex::{LexFault, LexKind, LexRules, agree, lex};
 use crate::limits::{self, MAX_RECURSION};
 use crate::options::{ExplainAnalyze, Folding, Opening, Recursion, ShowNames};
 use crate::place::Places;
+use crate::pragma;
 use crate::walk::{self, Under};
 use crate::words::Words;
 
@@ -193,7 +194,9 @@ impl SqlGrammar {
     /// [`ErrorKind::InvalidRequest`] for a request that is no text.
     pub fn parse(&self, request: &Request, context: &ParseContext) -> Result<Parsed> {
         let RequestBody::Text(text) = &request.body else {
-            return Err(Error::new(ErrorKind::InvalidRequest, "a SQL statement is text, not JSON").op("parse"));
+            return Err(
+                Error::new(ErrorKind::InvalidRequest, "a SQL statement is text, not JSON").op("parse")
+            );
         };
         match self.read(text, context) {
             Ok(parsed) => Ok(parsed),
@@ -218,7 +221,8 @@ impl SqlGrammar {
             let span = Some(Span::new(at, at + 1));
             return Err(Finding::new(Rule::NotText, "the statement holds a NUL character", span).into());
         }
-        let lexemes = lex(text, &(self.rules)(settings))?;
+        let rules = (self.rules)(settings);
+        let lexemes = lex(text, &rules)?;
         if lexemes.iter().all(|l| l.kind == LexKind::Comment) {
             return Err(Finding::new(Rule::Empty, "the statement is empty", None).into());
         }
@@ -231,12 +235,15 @@ impl SqlGrammar {
             let what = format!("the statement has {count} tokens, at most {} are read", limits.tokens);
             return Err(Finding::new(Rule::TooManyTokens, what, None).into());
         }
-        let tokens = agree(text, &places, &lexemes, tokens)?;
+        let tokens = agree(text, &places, &rules, &lexemes, tokens)?;
         limits::check(&tokens, &places).map_err(Stop::Refused)?;
 
         let words = Words::new(&tokens, &places);
         if words.ends(0) {
             return Err(Finding::new(Rule::Empty, "the statement is empty", None).into());
+        }
+        if let Some(parsed) = pragma::read(&words, self.pragmas) {
+            return Ok(parsed);
         }
         let title = words.title();
         let opening = self.opening.and_then(|opening| opening(&words, settings));
@@ -266,7 +273,11 @@ impl SqlGrammar {
             && parsed.effects.is_pure_read()
         {
             // A read has no INTO. Sqlparser may have taken it for a name; an engine would not.
-            parsed.findings.push(Finding::new(Rule::UnknownSyntax, "INTO stands where a read has none", span));
+            parsed.findings.push(Finding::new(
+                Rule::UnknownSyntax,
+                "INTO stands where a read has none",
+                span,
+            ));
         }
         Ok(parsed)
     }
@@ -295,9 +306,11 @@ impl SqlGrammar {
                     .into());
             }
             Err(ParserError::TokenizerError(message) | ParserError::ParserError(message)) => {
-                // The parser stops at what it did not expect, or one after it.
-                let at = places.byte(parser.get_current_token().span.start);
-                return Err(syntax(&message, at));
+                let (message, at) = place_in(&message, places);
+                // Without a place in the message: the parser stopped at what it did not expect, which has none
+                // only at the end of the text.
+                let at = at.or_else(|| places.byte(parser.get_current_token().span.start));
+                return Err(syntax(message, Some(at.unwrap_or(places.len()))));
             }
         };
         let mut ended = false;
@@ -315,7 +328,10 @@ impl SqlGrammar {
             .into()),
             (token, false) => {
                 let found = walk::clip(&token.to_string());
-                Err(syntax(&format!("Expected: end of statement, found: {found}"), places.byte(next.span.start)))
+                Err(syntax(
+                    &format!("Expected: end of statement, found: {found}"),
+                    places.byte(next.span.start),
+                ))
             }
         }
     }
@@ -350,14 +366,21 @@ impl From<LexFault> for Stop {
 }
 
 fn syntax(message: &str, at: Option<usize>) -> Stop {
-    // Sqlparser ends its messages with a place of its own; ours is in bytes and apart.
-    let message = message.rsplit_once(" at Line: ").map_or(message, |(m, _)| m);
     let short: String = message.chars().take(300).collect();
     let error = Error::new(ErrorKind::Syntax, format!("this is not valid here: {short}"));
     Stop::Syntax(match at {
         Some(at) => error.at(at),
         None => error,
     })
+}
+
+/// Takes apart a message of sqlparser, which ends with a line and a column; ours is in bytes and apart.
+fn place_in<'m>(message: &'m str, places: &Places<'_>) -> (&'m str, Option<usize>) {
+    let Some((text, place)) = message.rsplit_once(" at Line: ") else { return (message, None) };
+    let at = place
+        .split_once(", Column: ")
+        .and_then(|(line, column)| places.byte(Location::new(line.parse().ok()?, column.parse().ok()?)));
+    (text, at)
 }
 
 /// Where the word INTO stands outside of names.
@@ -403,6 +426,10 @@ impl SqlGrammar {
 
     pub(crate) const fn has_at_parameters(&self) -> bool {
         self.at_parameters
+    }
+
+    pub(crate) fn has_bare_in(&self) -> bool {
+        self.dialect.supports_in_unparenthesized_expr()
     }
 
     pub(crate) const fn most_name_parts(&self) -> usize {

@@ -9,6 +9,7 @@ mod ident;
 mod limits;
 mod options;
 mod place;
+mod pragma;
 mod print;
 mod walk;
 mod words;

@@ -102,7 +102,9 @@ pub(crate) fn check(tokens: &[TokenWithSpan], places: &Places<'_>) -> Result<(),
             return Err(refuse(format!("the statement chains more than {MAX_CHAIN} operators and keywords")));
         }
         if copying > MAX_COPYING {
-            return Err(refuse(format!("the statement has more than {MAX_COPYING} matching or DIV operators")));
+            return Err(refuse(format!(
+                "the statement has more than {MAX_COPYING} matching or DIV operators"
+            )));
         }
     }
     Ok(())
@@ -137,7 +139,9 @@ mod tests {
 
     #[test]
     fn nesting_is_bounded() {
-        let nest = |open: &str, n: usize, close: &str| passes(&format!("SELECT {}1{}", open.repeat(n), close.repeat(n)));
+        let nest = |open: &str, n: usize, close: &str| {
+            passes(&format!("SELECT {}1{}", open.repeat(n), close.repeat(n)))
+        };
         assert!(nest("(", MAX_NESTING, ")"));
         assert!(!nest("(", MAX_NESTING + 1, ")"));
         assert!(!nest("NOT ", MAX_NESTING + 1, ""));

@@ -34,6 +34,11 @@ impl<'t> Places<'t> {
         }
     }
 
+    /// The length of the text in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
     /// A span in bytes; `None` where sqlparser does not know it.
     pub fn span(&self, span: TokenSpan) -> Option<Span> {
         let (start, end) = (self.byte(span.start)?, self.byte(span.end)?);

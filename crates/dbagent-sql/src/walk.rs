@@ -72,6 +72,7 @@ fn finish(
         seen_functions: HashSet::new(),
         candidates: 0,
         positional: 0,
+        changing: false,
     };
     let class = read(&mut walk);
     walk.parsed.class = match (class, walk.written) {
@@ -102,6 +103,8 @@ pub(crate) struct Walk<'a> {
     seen_functions: HashSet<(String, Option<usize>)>,
     candidates: usize,
     positional: usize,
+    /// Whether the next name in FROM is what the statement changes.
+    changing: bool,
 }
 
 impl Walk<'_> {

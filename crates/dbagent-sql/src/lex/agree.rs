@@ -4,7 +4,7 @@ use dbagent_core::guard::{Finding, Rule, Span};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
 
-use super::{LexKind, Lexeme};
+use super::{LexKind, LexRules, Lexeme};
 use crate::place::Places;
 
 /// Checks that sqlparser saw the same strings, quoted names and comments as our lexer, by kind and place.
@@ -17,9 +17,13 @@ use crate::place::Places;
 pub fn agree(
     text: &str,
     places: &Places<'_>,
+    rules: &LexRules,
     lexemes: &[Lexeme],
     tokens: Vec<TokenWithSpan>,
 ) -> Result<Vec<TokenWithSpan>, Finding> {
+    if rules.operators {
+        operators(text, places, lexemes, &tokens)?;
+    }
     let mut ours = lexemes.iter().filter(|l| is_opaque(l.kind));
     let mut out = Vec::with_capacity(tokens.len());
     for mut token in tokens {
@@ -63,6 +67,62 @@ pub fn agree(
         Some(piece) => Err(differs(Some(piece.span))),
         None => Ok(out),
     }
+}
+
+/// Checks that what an engine with custom operators takes for one operator is one token.
+fn operators(
+    text: &str,
+    places: &Places<'_>,
+    lexemes: &[Lexeme],
+    tokens: &[TokenWithSpan],
+) -> Result<(), Finding> {
+    let mut spans = operator_spans(text, lexemes).into_iter().peekable();
+    for token in tokens {
+        let Some(theirs) = places.span(token.span) else { continue };
+        // The mark in `U&'…'` belongs to the string.
+        let passed = if kind(&token.token).is_some() { theirs.end } else { theirs.start };
+        while spans.next_if(|ours| ours.end <= passed).is_some() {}
+        if let Some(ours) = spans.peek()
+            && theirs.end > ours.start
+            && *ours != theirs
+        {
+            return Err(Finding::new(
+                Rule::EngineDisagrees,
+                "the parser and the database would not see the same operators here",
+                Some(*ours),
+            )
+            .advice("Put a blank between operators."));
+        }
+    }
+    Ok(())
+}
+
+/// Where operators are, cut as PostgreSQL does: as long as can be, without a `+` or `-` at the end unless a
+/// character is in it that no operator of standard SQL has.
+fn operator_spans(text: &str, lexemes: &[Lexeme]) -> Vec<Span> {
+    let part = |l: &Lexeme| {
+        let c = text.get(l.span.start..l.span.end);
+        l.kind == LexKind::Symbol && c.is_some_and(|c| "+-*/<>=~!@#%^&|`?".contains(c))
+    };
+    let mut spans: Vec<Span> = Vec::new();
+    for lexeme in lexemes.iter().filter(|l| part(l)) {
+        match spans.last_mut() {
+            Some(last) if last.end == lexeme.span.start => last.end = lexeme.span.end,
+            _ => spans.push(lexeme.span),
+        }
+    }
+    let mut cut = Vec::with_capacity(spans.len());
+    for span in spans {
+        let whole = text.get(span.start..span.end).unwrap_or_default();
+        let kept = if whole.contains(['~', '!', '@', '#', '%', '^', '&', '|', '`', '?']) {
+            whole.len()
+        } else {
+            whole.trim_end_matches(['+', '-']).len().max(1)
+        };
+        cut.push(Span::new(span.start, span.start + kept));
+        cut.extend((kept..whole.len()).map(|i| Span::new(span.start + i, span.start + i + 1)));
+    }
+    cut
 }
 
 fn is_opaque(kind: LexKind) -> bool {
@@ -227,7 +287,7 @@ mod tests {
     fn compare(text: &str, rules: LexRules, dialect: &dyn Dialect) -> Result<Vec<Token>, Finding> {
         let lexemes = lex(text, &rules).unwrap();
         let tokens = Tokenizer::new(dialect, text).tokenize_with_location().unwrap();
-        let tokens = agree(text, &Places::new(text), &lexemes, tokens)?;
+        let tokens = agree(text, &Places::new(text), &rules, &lexemes, tokens)?;
         Ok(tokens.into_iter().map(|t| t.token).filter(|t| !matches!(t, Token::Whitespace(_))).collect())
     }
 
@@ -241,7 +301,8 @@ mod tests {
         ] {
             assert!(compare(text, MYSQL, &mysql).is_ok(), "{text}");
         }
-        let postgres = LexRules::ANSI.block_comment(BlockComment::Nested).escape_strings(true).dollar_quotes(true);
+        let postgres =
+            LexRules::ANSI.block_comment(BlockComment::Nested).escape_strings(true).dollar_quotes(true);
         for text in [r"SELECT E'it\'s', $a$ ; $b$ $a$, U&'d', B'1' /* /* */ */", "SELECT 1 AS a$b"] {
             assert!(compare(text, postgres, &PostgreSqlDialect {}).is_ok(), "{text}");
         }
@@ -262,7 +323,7 @@ mod tests {
         let tokens = Tokenizer::new(&mysql, text).tokenize_with_location().unwrap();
         let ours = lex(text, &no_backslash).unwrap();
         assert_ne!(lexemes, ours);
-        let finding = agree(text, &Places::new(text), &ours, tokens).unwrap_err();
+        let finding = agree(text, &Places::new(text), &no_backslash, &ours, tokens).unwrap_err();
         assert_eq!(finding.rule, Rule::EngineDisagrees);
         assert_eq!(finding.span.unwrap().start, 7);
         // `--1` is a comment for one and two minus signs for the other.
@@ -272,6 +333,26 @@ mod tests {
         let brackets = LexRules::ANSI.brackets(Brackets::Identifier);
         assert!(compare("SELECT [a] , [b]", brackets, &SQLiteDialect {}).is_ok());
         assert!(compare("SELECT [a]] , 'x' , [b]", brackets, &SQLiteDialect {}).is_err());
+    }
+
+    #[test]
+    fn an_operator_is_one_token_where_anybody_can_define_one() {
+        let rules = LexRules::ANSI.custom_operators(true);
+        for (text, same) in [
+            ("SELECT a <-> b", true),
+            ("SELECT a<-1", true),
+            ("SELECT 1*-1, a=-1, - - 1", true),
+            ("SELECT a || -1, a @> b", true),
+            ("SELECT a||-1", true),
+            ("SELECT a @@@ b", false),
+            ("SELECT 1+-+1", false),
+            ("SELECT a !-b", false),
+        ] {
+            let lexemes = lex(text, &rules).unwrap();
+            let tokens = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location().unwrap();
+            let places = Places::new(text);
+            assert_eq!(operators(text, &places, &lexemes, &tokens).is_ok(), same, "{text}");
+        }
     }
 
     #[test]

@@ -85,6 +85,7 @@ pub struct LexRules {
     pub(super) double_quotes: DoubleQuotes,
     pub(super) backticks: bool,
     pub(super) brackets: Brackets,
+    pub(super) operators: bool,
 }
 
 impl LexRules {
@@ -107,6 +108,7 @@ impl LexRules {
         double_quotes: DoubleQuotes::Identifier,
         backticks: false,
         brackets: Brackets::Symbols,
+        operators: false,
     };
 
     /// Sets what `--` begins.
@@ -208,6 +210,13 @@ impl LexRules {
     /// Sets what square brackets are.
     pub const fn brackets(mut self, rule: Brackets) -> Self {
         self.brackets = rule;
+        self
+    }
+
+    /// Whether anybody can define operators, as in PostgreSQL: what stands together without a blank is then
+    /// one operator, and sqlparser must see it as one.
+    pub const fn custom_operators(mut self, yes: bool) -> Self {
+        self.operators = yes;
         self
     }
 }

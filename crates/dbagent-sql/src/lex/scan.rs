@@ -69,8 +69,8 @@ impl Scan<'_> {
                 self.push(LexKind::Number, start);
                 Ok(())
             }
-            c if begins_word(c) => {
-                self.skip_while(|c| begins_word(c) || c.is_ascii_digit());
+            c if begins_word(rules, c) => {
+                self.skip_while(|c| begins_word(rules, c) || c.is_ascii_digit());
                 self.visible(start)?;
                 self.push(LexKind::Word, start);
                 self.prefixed_string(start)
@@ -303,8 +303,8 @@ impl Scan<'_> {
     }
 }
 
-fn begins_word(c: char) -> bool {
-    c.is_ascii_alphabetic() || matches!(c, '_' | '$' | '@') || !c.is_ascii()
+fn begins_word(rules: &LexRules, c: char) -> bool {
+    c.is_ascii_alphabetic() || matches!(c, '_' | '$') || !c.is_ascii() || (c == '@' && !rules.operators)
 }
 
 /// Blanks beyond ASCII, controls, and characters without a shape of their own.
@@ -322,7 +322,10 @@ fn odd_character(c: char, at: usize) -> LexFault {
     LexFault::Refused(
         Finding::new(
             Rule::UnknownSyntax,
-            format!("the character U+{:04X} stands outside of strings; engines read it differently", u32::from(c)),
+            format!(
+                "the character U+{:04X} stands outside of strings; engines read it differently",
+                u32::from(c)
+            ),
             Some(Span::new(at, at + c.len_utf8())),
         )
         .advice("Use plain blanks between words, and quotes around names with unusual characters."),
@@ -413,7 +416,9 @@ mod tests {
 
     #[test]
     fn unseen_characters_are_refused_outside_of_strings_only() {
-        for odd in ["SELECT\u{a0}1", "SELECT 1\u{200b}", "SELECT a\u{202e}b", "SELECT \u{1}", "\u{feff}SELECT 1"] {
+        for odd in
+            ["SELECT\u{a0}1", "SELECT 1\u{200b}", "SELECT a\u{202e}b", "SELECT \u{1}", "\u{feff}SELECT 1"]
+        {
             assert_eq!(refusal(odd, &LexRules::ANSI), Rule::UnknownSyntax, "{odd:?}");
         }
         assert_eq!(cut("SELECT '\u{a0}', größe, 列, नमस्ते", &LexRules::ANSI).len(), 8);

@@ -6,8 +6,9 @@ use sqlparser::ast::{
     Assignment, AssignmentTarget, ConflictTarget, Delete, DoUpdate, FromTable, Ident, InputFormatClause,
     Insert, InsertAliases, Merge, MergeAction, MergeClause, MergeInsertExpr, MergeInsertKind,
     MergeUpdateExpr, MergeUpdateKind, MultiTableInsertIntoClause, MultiTableInsertValue,
-    MultiTableInsertValues, MultiTableInsertWhenClause, ObjectName, OnConflict, OnConflictAction, OnInsert,
-    OutputClause, SelectItem, TableAliasWithoutColumns, TableObject, TableWithJoins, Update,
+    MultiTableInsertValues, MultiTableInsertWhenClause, ObjectName, ObjectNamePart, OnConflict,
+    OnConflictAction, OnInsert, OutputClause, SelectItem, TableAliasWithoutColumns, TableFactor, TableObject,
+    TableWithJoins, Update,
     UpdateTableFromKind,
 };
 
@@ -172,14 +173,22 @@ impl Walk<'_> {
             limit,
             settings,
         } = update;
-        self.effect(Effects::WRITE);
+        self.effect(Effects::READ | Effects::WRITE);
         self.scope.push_frame();
-        self.table_with_joins(table);
-        let targets = self.scope.since(0);
+        self.target_factor(&table.relation);
+        table.joins.iter().for_each(|join| self.join(join));
+        let mut targets = self.scope.since(0);
         match from {
             None => {}
             Some(UpdateTableFromKind::BeforeSet(tables) | UpdateTableFromKind::AfterSet(tables)) => {
+                let first = self.scope.sources();
                 tables.iter().for_each(|t| self.table_with_joins(t));
+                // SQL Server: `UPDATE u SET … FROM users u` changes users.
+                if let TableFactor::Table { name, .. } = &table.relation
+                    && let [ObjectNamePart::Identifier(ident)] = name.0.as_slice()
+                {
+                    targets.extend(self.scope.called_since(first, ident));
+                }
             }
         }
         self.pseudo_rows(&targets);
@@ -217,10 +226,13 @@ impl Walk<'_> {
             limit,
             settings,
         } = delete;
-        self.effect(Effects::WRITE);
+        self.effect(Effects::READ | Effects::WRITE);
         self.scope.push_frame();
         let (FromTable::WithFromKeyword(list) | FromTable::WithoutKeyword(list)) = from;
-        list.iter().for_each(|t| self.table_with_joins(t));
+        for table in list {
+            self.target_factor(&table.relation);
+            table.joins.iter().for_each(|join| self.join(join));
+        }
         let from = self.scope.since(0);
         using.iter().flatten().for_each(|t: &TableWithJoins| self.table_with_joins(t));
         self.pseudo_rows(&from);
@@ -256,9 +268,9 @@ impl Walk<'_> {
 
     pub(super) fn merge(&mut self, merge: &Merge) -> StatementClass {
         let Merge { merge_token: _, optimizer_hints: _, into: _, table, source, on, clauses, output } = merge;
-        self.effect(Effects::WRITE);
+        self.effect(Effects::READ | Effects::WRITE);
         self.scope.push_frame();
-        self.table_factor(table);
+        self.target_factor(table);
         let targets = self.scope.since(0);
         for index in &targets {
             self.mark_written(*index);
@@ -334,6 +346,13 @@ impl Walk<'_> {
         let objects: Vec<_> = object.into_iter().collect();
         self.pseudo_rows(&objects);
         object
+    }
+
+    /// What is changed: a table even where a common table expression has its name.
+    fn target_factor(&mut self, table: &TableFactor) {
+        self.changing = true;
+        self.table_factor(table);
+        self.changing = false;
     }
 
     /// The names under which statements see rows as they were, or will be.
@@ -414,7 +433,7 @@ impl Walk<'_> {
             Some(OutputClause::Output { output_token: _, select_items, into_table }) => {
                 self.returning(Some(select_items));
                 if let Some(into) = into_table {
-                    self.select_into(into);
+                    self.select_into(into, false);
                 }
             }
             Some(OutputClause::Returning { returning_token: _, select_items }) => {

@@ -3,8 +3,8 @@
 use dbagent_core::guard::StatementClass;
 use sqlparser::ast::{
     AccessExpr, Array, CaseWhen, CastFormat, CeilFloorKind, DictionaryField, Expr, Ident, InTarget, Interval,
-    LambdaFunction, LambdaFunctionParameter, Map, MapEntry, MemberOf, OneOrManyWithParens, Query, Subscript,
-    TypedString, Value, ValueWithSpan,
+    LambdaFunction, LambdaFunctionParameter, Map, MapEntry, MemberOf, ObjectName, OneOrManyWithParens, Query,
+    Subscript, TypedString, Value, ValueWithSpan,
 };
 
 use super::Walk;
@@ -48,7 +48,13 @@ impl Walk<'_> {
             Expr::Identifier(ident) => self.identifier(ident),
             Expr::CompoundIdentifier(idents) => self.column_path(&idents.iter().collect::<Vec<_>>()),
             Expr::CompoundFieldAccess { root, access_chain } => self.field_access(root, access_chain),
-            Expr::JsonAccess { value: _, path } => self.json_path(path),
+            Expr::JsonAccess { value, path } => {
+                // `'a': name` is a key and a column for some engines, and a path for sqlparser.
+                if matches!(value.as_ref(), Expr::Value(_)) {
+                    self.unknown("a path into a constant", None);
+                }
+                self.json_path(path);
+            }
             Expr::IsFalse(_)
             | Expr::IsNotFalse(_)
             | Expr::IsTrue(_)
@@ -206,7 +212,12 @@ impl Walk<'_> {
 
     fn in_target(&mut self, target: &InTarget) {
         match target {
-            InTarget::List(items) => self.exprs(items),
+            InTarget::List(items) => {
+                self.exprs(items);
+                if let ([item], true) = (items.as_slice(), self.grammar().has_bare_in()) {
+                    self.bare_in(item);
+                }
+            }
             InTarget::Subquery(query) => self.subquery(query),
             InTarget::Unnest(expr) => {
                 self.syntax_function("unnest", 1);
@@ -219,6 +230,18 @@ impl Walk<'_> {
             }
             InTarget::Table { name, args: Some(args) } => self.table_function(name, args),
         }
+    }
+
+    /// `x IN name`: a table for ClickHouse, an expression for sqlparser. It counts as both.
+    fn bare_in(&mut self, item: &Expr) {
+        let name: ObjectName = match item {
+            Expr::Identifier(ident) => ident.clone().into(),
+            Expr::CompoundIdentifier(idents) => idents.clone().into(),
+            _ => return,
+        };
+        let source = self.source(&name);
+        let span = self.place_of(&name);
+        self.star(source.objects, span);
     }
 
     /// `a.b[1].c` and `(…).f`: how far the name of a column reaches is told by the identifiers at its head.

@@ -177,8 +177,12 @@ impl Walk<'_> {
             && digits.parse::<f64>().is_ok_and(|n| n > SIZE_CAP)
         {
             self.finding(
-                Finding::new(Rule::SizeCap, format!("{name} would make a value of {} bytes", clip(digits)), span)
-                    .choice("size_cap"),
+                Finding::new(
+                    Rule::SizeCap,
+                    format!("{name} would make a value of {} bytes", clip(digits)),
+                    span,
+                )
+                .choice("size_cap"),
             );
         }
     }

@@ -61,6 +61,9 @@ impl Walk<'_> {
             );
             self.effect(Effects::UNKNOWN);
         }
+        if idents.iter().any(|i| i.quote_style.is_none() && i.value.starts_with('@')) {
+            self.unknown("a variable or a stage in the place of a table", span);
+        }
         if idents.len() > self.grammar().most_name_parts() {
             self.finding(Finding::new(
                 Rule::UnknownSyntax,
@@ -87,9 +90,8 @@ impl Walk<'_> {
     pub(super) fn source(&mut self, name: &ObjectName) -> Source {
         let mut source = Source::default();
         let bare = match name.0.as_slice() {
-            [ObjectNamePart::Identifier(ident)] => {
-                self.scope.cte(ident, self.grammar().how_names_fold())
-            }
+            [ObjectNamePart::Identifier(_)] if std::mem::take(&mut self.changing) => CteMatch::Perhaps,
+            [ObjectNamePart::Identifier(ident)] => self.scope.cte(ident, self.grammar().how_names_fold()),
             _ => CteMatch::No,
         };
         if bare != CteMatch::Yes {

@@ -112,14 +112,19 @@ impl Walk<'_> {
             node = left;
         }
         let mut class = self.set_leaf(node);
+        if rights.is_empty() {
+            return class;
+        }
+        // An arm does not see what another reads from; an ORDER BY behind them may name a column of any.
+        let mut all = self.scope.pop_frame();
         while let Some(right) = rights.pop() {
             let of_right = self.set_expr(right);
-            let frame = self.scope.pop_frame();
-            self.scope.absorb(frame);
+            all.absorb(self.scope.pop_frame());
             if class == StatementClass::Read {
                 class = of_right;
             }
         }
+        self.scope.reopen(all);
         class
     }
 

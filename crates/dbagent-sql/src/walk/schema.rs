@@ -53,7 +53,9 @@ impl Walk<'_> {
             self.effect(Effects::READ | Effects::WRITE);
         }
         // `name` and `partition_of` are known to the visitor, these are not.
-        if let Some(CreateTableLikeKind::Parenthesized(like) | CreateTableLikeKind::Plain(like)) = &create.like {
+        if let Some(CreateTableLikeKind::Parenthesized(like) | CreateTableLikeKind::Plain(like)) =
+            &create.like
+        {
             let CreateTableLike { name, defaults: _ } = like;
             self.named_object(name, false);
         }

@@ -22,7 +22,7 @@ pub(super) struct Frame {
     /// Names that are no columns: parameters of a lambda.
     locals: Vec<Word>,
     /// Names of output columns, which ORDER BY sees first.
-    pub(super) outputs: Vec<String>,
+    outputs: Vec<String>,
 }
 
 /// One thing to read from.
@@ -86,6 +86,14 @@ impl Word {
     }
 }
 
+impl Frame {
+    /// Adds what another frame sees.
+    pub(super) fn absorb(&mut self, other: Frame) {
+        self.sources.extend(other.sources);
+        self.outputs.extend(other.outputs);
+    }
+}
+
 impl Scope {
     /// Opens a frame.
     pub(super) fn push_frame(&mut self) {
@@ -130,15 +138,10 @@ impl Scope {
         }
     }
 
-    /// Adds what another frame sees to the innermost one.
-    pub(super) fn absorb(&mut self, other: Frame) {
+    /// Opens a frame that was changed meanwhile.
+    pub(super) fn reopen(&mut self, frame: Frame) {
         self.ids += 1;
-        let id = self.ids;
-        if let Some(frame) = self.frames.last_mut() {
-            frame.id = id;
-            frame.sources.extend(other.sources);
-            frame.outputs.extend(other.outputs);
-        }
+        self.frames.push(Frame { id: self.ids, ..frame });
     }
 
     /// What tells this scope from others.
@@ -171,6 +174,14 @@ impl Scope {
     pub(super) fn since(&self, first: usize) -> Vec<usize> {
         let sources = self.frames.last().map_or(&[][..], |f| f.sources.get(first..).unwrap_or_default());
         sorted(sources.iter().flat_map(|s| &s.objects).copied().collect())
+    }
+
+    /// The objects of the sources of that name in the innermost frame, from `first` on.
+    pub(super) fn called_since(&self, first: usize, name: &Ident) -> Vec<usize> {
+        let name = Word::from(name);
+        let sources = self.frames.last().map_or(&[][..], |f| f.sources.get(first..).unwrap_or_default());
+        let called = sources.iter().filter(|s| s.name.as_ref().is_some_and(|n| n.folds_to(&name)));
+        sorted(called.flat_map(|s| &s.objects).copied().collect())
     }
 
     /// The sources of that name: those of the innermost frame that has one spelt exactly so, and those that

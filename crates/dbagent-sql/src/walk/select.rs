@@ -79,7 +79,7 @@ impl Walk<'_> {
             }
         }
         if let Some(into) = into {
-            self.select_into(into);
+            self.select_into(into, true);
         }
         self.optional(prewhere.as_ref());
         self.optional(selection.as_ref());
@@ -109,7 +109,19 @@ impl Walk<'_> {
 
     pub(super) fn select_item(&mut self, item: &SelectItem) {
         match item {
-            SelectItem::UnnamedExpr(expr) => self.expr(expr),
+            SelectItem::UnnamedExpr(expr) => {
+                self.expr(expr);
+                match expr {
+                    Expr::Identifier(name) => self.scope.add_output(&name.value),
+                    Expr::CompoundIdentifier(path) => {
+                        if let Some(name) = path.last() {
+                            self.scope.add_output(&name.value);
+                        }
+                    }
+                    // What an engine calls any other column is its own affair.
+                    _ => {}
+                }
+            }
             SelectItem::ExprWithAlias { expr, alias } => {
                 self.expr(expr);
                 self.scope.add_output(&alias.value);
@@ -153,8 +165,8 @@ impl Walk<'_> {
         }
     }
 
-    /// `SELECT … INTO`: a table that is made, or a variable that is set.
-    pub(super) fn select_into(&mut self, into: &SelectInto) {
+    /// `SELECT … INTO`: a table that is made, or a variable that is set. `OUTPUT … INTO` adds to a table.
+    pub(super) fn select_into(&mut self, into: &SelectInto, makes_table: bool) {
         let SelectInto { temporary: _, unlogged: _, table: _, targets } = into;
         for target in targets {
             let name = match target {
@@ -168,13 +180,17 @@ impl Walk<'_> {
                 }
             };
             self.census.exprs += 1;
-            let is_variable = name.first().is_some_and(|i| i.quote_style.is_none() && i.value.starts_with('@'));
+            let is_variable =
+                name.first().is_some_and(|i| i.quote_style.is_none() && i.value.starts_with('@'));
             if is_variable {
                 self.effect(Effects::SESSION);
                 self.note_write(StatementClass::Session);
             } else {
-                self.effect(Effects::SCHEMA | Effects::WRITE);
-                self.note_write(StatementClass::Schema);
+                self.effect(Effects::WRITE);
+                if makes_table {
+                    self.effect(Effects::SCHEMA);
+                    self.note_write(StatementClass::Schema);
+                }
                 let name = name.into_iter().cloned().collect::<Vec<_>>();
                 self.named_object(&name.into(), true);
             }

@@ -4,8 +4,8 @@ use dbagent_core::Effects;
 use dbagent_core::guard::{Finding, Rule, StatementClass};
 use sqlparser::ast::{
     CommentObject, CopySource, CopyTarget, Expr, Function, Ident, ObjectName, ShowCharset, ShowCreateObject,
-    ShowObjects, ShowStatementFilter, ShowStatementFilterPosition, ShowStatementIn, ShowStatementInParentType,
-    ShowStatementOptions, Statement, UtilityOption, Value, ValueWithSpan,
+    ShowObjects, ShowStatementFilter, ShowStatementFilterPosition, ShowStatementIn,
+    ShowStatementInParentType, ShowStatementOptions, Statement, UtilityOption, Value, ValueWithSpan,
 };
 
 use super::Walk;
@@ -34,12 +34,21 @@ impl Walk<'_> {
                 let class = self.statement(statement);
                 let mut executes = *analyze;
                 for UtilityOption { name, arg } in options.iter().flatten() {
-                    self.optional(arg.as_ref());
+                    match arg {
+                        // `off`, `json`: a word, no column.
+                        Some(Expr::Identifier(_)) => self.census.exprs += 1,
+                        arg => self.optional(arg.as_ref()),
+                    }
                     executes |= name.value.eq_ignore_ascii_case("analyze") && !is_off(arg.as_ref());
                 }
                 self.explained(class, executes)
             }
-            Statement::ExplainTable { describe_alias: _, hive_format: _, has_table_keyword: _, table_name } => {
+            Statement::ExplainTable {
+                describe_alias: _,
+                hive_format: _,
+                has_table_keyword: _,
+                table_name,
+            } => {
                 self.named_object(table_name, false);
                 self.catalogue()
             }
@@ -410,7 +419,9 @@ impl Walk<'_> {
         self.optional(limit.as_ref());
         match filter_position {
             None => {}
-            Some(ShowStatementFilterPosition::Infix(filter) | ShowStatementFilterPosition::Suffix(filter)) => {
+            Some(
+                ShowStatementFilterPosition::Infix(filter) | ShowStatementFilterPosition::Suffix(filter),
+            ) => {
                 self.show_filter(Some(filter));
             }
         }

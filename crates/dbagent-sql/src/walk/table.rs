@@ -4,9 +4,9 @@ use dbagent_core::Effects;
 use sqlparser::ast::{
     AfterMatchSkip, Expr, ExprWithAlias, Ident, Join, JoinConstraint, JoinOperator, JsonPathElem,
     JsonTableColumn, JsonTableColumnErrorHandling, JsonTableNamedColumn, JsonTableNestedColumn, Measure,
-    ObjectName, OpenJsonTableColumn, PivotValueSource, RowsPerMatch, SymbolDefinition,
-    TableAlias, TableAliasColumnDef, TableFactor, TableFunctionArgs, TableIndexDirective, TableSample,
-    TableSampleBucket, TableSampleKind, TableSampleQuantity, TableSampleSeed, TableVersion, TableWithJoins,
+    ObjectName, OpenJsonTableColumn, PivotValueSource, RowsPerMatch, SymbolDefinition, TableAlias,
+    TableAliasColumnDef, TableFactor, TableFunctionArgs, TableIndexDirective, TableSample, TableSampleBucket,
+    TableSampleKind, TableSampleQuantity, TableSampleSeed, TableVersion, TableWithJoins,
     XmlNamespaceDefinition, XmlPassingArgument, XmlPassingClause, XmlTableColumn, XmlTableColumnOption,
 };
 
@@ -370,8 +370,15 @@ impl Walk<'_> {
         const HARMLESS: [&str; 6] =
             ["NOLOCK", "READUNCOMMITTED", "READCOMMITTED", "READPAST", "SNAPSHOT", "NOEXPAND"];
         const LOCKING: [&str; 9] = [
-            "HOLDLOCK", "PAGLOCK", "REPEATABLEREAD", "ROWLOCK", "SERIALIZABLE", "TABLOCK", "TABLOCKX",
-            "UPDLOCK", "XLOCK",
+            "HOLDLOCK",
+            "PAGLOCK",
+            "REPEATABLEREAD",
+            "ROWLOCK",
+            "SERIALIZABLE",
+            "TABLOCK",
+            "TABLOCKX",
+            "UPDLOCK",
+            "XLOCK",
         ];
         if let Expr::Identifier(Ident { value, quote_style: None, span: _ }) = hint {
             let is = |list: &[&str]| list.iter().any(|w| w.eq_ignore_ascii_case(value));
