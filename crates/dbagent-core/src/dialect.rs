@@ -82,6 +82,11 @@ impl Noun {
     pub const TABLES: Noun = Noun { singular: "table", plural: "tables", rows: "rows" };
     /// Collections of documents.
     pub const COLLECTIONS: Noun = Noun { singular: "collection", plural: "collections", rows: "documents" };
+
+    /// `1 row`, `1,000 rows`, with the word of this noun.
+    pub fn counted(&self, rows: u64) -> String {
+        crate::text::counted(rows, self.rows.strip_suffix('s').unwrap_or(self.rows), self.rows)
+    }
 }
 
 /// A tool by which a database is asked, where `query(statement, params)` does not fit.

@@ -4,6 +4,7 @@
 //! consumer side is [`Rows`]. Between them wait at most [`QUEUE_BYTES`] of batches: a slow reader slows
 //! the writer. Row dialects fill a [`RowWriter`], Arrow dialects push batches.
 
+mod nested;
 mod queue;
 mod sink;
 mod stream;

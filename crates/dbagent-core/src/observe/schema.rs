@@ -59,7 +59,8 @@ pub fn write_descriptions(objects: &[ObjectDetail]) -> String {
 
 fn write_one(frame: &mut Frame, object: &ObjectDetail) {
     let s = &object.summary;
-    let mut head = vec![text_cell(&format!("{} {}", s.kind.as_str(), s.name)), format!("{} rows", s.rows)];
+    let rows = if s.rows == RowCount::Exactly(1) { "1 row".to_owned() } else { format!("{} rows", s.rows) };
+    let mut head = vec![text_cell(&format!("{} {}", s.kind.as_str(), s.name)), rows];
     if let Some(comment) = &s.comment {
         head.push(text_cell(&shorten(comment, MAX_COMMENT)));
     }
@@ -189,7 +190,7 @@ fn read_one(lines: &[Vec<Option<String>>]) -> Option<ObjectDetail> {
         .or_else(|| title.split_once(' '))?;
     let mut object = ObjectDetail::new(ObjectName::parse(name)?, ObjectKind::from_word(kind)?);
     if let Some(Some(rows)) = head.get(1) {
-        object.summary.rows = RowCount::parse(rows.strip_suffix(" rows")?)?;
+        object.summary.rows = RowCount::parse(rows.strip_suffix(" rows").or(rows.strip_suffix(" row"))?)?;
     }
     object.summary.comment = head.get(2).cloned().flatten();
     if lines.next()?.first()?.as_deref()? != "column" {

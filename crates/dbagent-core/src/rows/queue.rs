@@ -59,7 +59,7 @@ impl Queue {
             let room = self.room_async.notified();
             {
                 let mut state = self.lock();
-                if state.reader_gone {
+                if state.reader_gone || call.is_over() {
                     return false;
                 }
                 if self.fits(&state, bytes) {

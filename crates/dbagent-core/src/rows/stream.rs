@@ -50,6 +50,8 @@ pub struct Rows {
     read: Option<BoxFuture<'static, Result<Outcome<()>>>>,
     failed: Option<Error>,
     refused: Option<Refusal>,
+    /// When a dialect that was told to stop is dropped.
+    stop_by: Option<Instant>,
 }
 
 impl Rows {
@@ -63,7 +65,7 @@ impl Rows {
         let sink =
             Sink { queue: Arc::clone(&queue), progress: Arc::clone(&progress), limits, call: call.clone() };
         let read = read(sink, call.clone());
-        Self { queue, progress, call, read: Some(read), failed: None, refused: None }
+        Self { queue, progress, call, read: Some(read), failed: None, refused: None, stop_by: None }
     }
 
     /// A result from batches that are already there, for tests and for what the host has in memory.
@@ -93,8 +95,15 @@ impl Rows {
         // Set once the writer has pushed its last batch and only has to say how it ended.
         let mut drained = false;
         loop {
+            // Checked here too: a source that always has something ready would never let the clock speak.
+            if self.read.is_some() && self.call.is_over() {
+                let stop_by = *self.stop_by.get_or_insert_with(|| Instant::now() + GRACE);
+                if Instant::now() >= stop_by {
+                    return Err(self.abort());
+                }
+            }
             if let Some(read) = &mut self.read {
-                let hard = self.call.deadline + GRACE;
+                let wait = over_with_grace(&self.call, self.stop_by);
                 tokio::select! {
                     biased;
                     done = read => {
@@ -115,8 +124,7 @@ impl Rows {
                         Some(batch) => return Ok(Some(batch)),
                         None => drained = true,
                     },
-                    () = tokio::time::sleep_until(hard) => return Err(self.abort()),
-                    () = cancelled_with_grace(&self.call) => return Err(self.abort()),
+                    () = wait => return Err(self.abort()),
                 }
             } else if let Some(batch) = self.queue.pop().await {
                 return Ok(Some(batch));
@@ -132,6 +140,8 @@ impl Rows {
     fn abort(&mut self) -> Error {
         self.call.cancel.cancel();
         self.queue.close();
+        // A producer on a thread of its own may hold the sink still; nobody waits for it.
+        self.queue.finish();
         self.read = None;
         let error = if Instant::now() >= self.call.deadline {
             Error::new(ErrorKind::Timeout, "the time limit passed and the database did not stop in time")
@@ -158,8 +168,15 @@ impl Rows {
     }
 }
 
-async fn cancelled_with_grace(call: &CallContext) {
-    call.cancel.cancelled().await;
+/// Waits until the call is over and the grace has passed.
+async fn over_with_grace(call: &CallContext, stop_by: Option<Instant>) {
+    if let Some(stop_by) = stop_by {
+        return tokio::time::sleep_until(stop_by).await;
+    }
+    tokio::select! {
+        () = call.cancel.cancelled() => {}
+        () = tokio::time::sleep_until(call.deadline) => {}
+    }
     tokio::time::sleep(GRACE).await;
 }
 

@@ -271,3 +271,86 @@ async fn spare_room_in_arrays_is_not_counted_as_bytes_of_the_result() {
     let ending = rows.ending();
     assert!(ending.is_complete() && ending.bytes < 2_000, "{ending:?}");
 }
+
+/// Batches without end from a driver that waits for each, and leaves stopping to the sink.
+async fn trickle(mut sink: Sink) -> Result<crate::session::Outcome<()>> {
+    let schema =
+        Arc::new(arrow_schema::Schema::new(vec![arrow_schema::Field::new("n", DataType::Int64, true)]));
+    sink.begin(Arc::clone(&schema));
+    loop {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let column = Arc::new(arrow_array::Int64Array::from(vec![1]));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![column]).unwrap();
+        if sink.push(batch).await? == Flow::Stop {
+            return Ok(Ok(()));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_source_stops_when_the_call_is_over() {
+    for cancelled in [true, false] {
+        let call = CallContext::within(Duration::from_secs(5));
+        let mut rows = Rows::start(FREE, call.clone(), |sink, _| Box::pin(trickle(sink)));
+        rows.next().await.unwrap().unwrap();
+        if cancelled {
+            call.cancel.cancel();
+        }
+        let mut after = 0;
+        let error = loop {
+            match rows.next().await {
+                Ok(Some(_)) => after += 1,
+                Ok(None) => panic!("taken for complete"),
+                Err(e) => break e,
+            }
+            assert!(after < 1_000, "it does not stop");
+        };
+        assert_eq!(error.kind(), if cancelled { ErrorKind::Cancelled } else { ErrorKind::Timeout });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_ignores_every_stop_is_dropped_although_it_is_never_idle() {
+    let call = CallContext::within(Duration::from_secs(60));
+    let mut rows = Rows::start(FREE, call.clone(), |mut sink, _| {
+        Box::pin(async move {
+            let schema = Arc::new(arrow_schema::Schema::new(vec![arrow_schema::Field::new(
+                "n",
+                DataType::Int64,
+                true,
+            )]));
+            sink.begin(Arc::clone(&schema));
+            loop {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                let column = Arc::new(arrow_array::Int64Array::from(vec![1]));
+                let batch = RecordBatch::try_new(Arc::clone(&schema), vec![column]).unwrap();
+                _ = sink.push(batch).await;
+            }
+        })
+    });
+    rows.next().await.unwrap().unwrap();
+    call.cancel.cancel();
+    let ended = async { while let Ok(Some(_)) = rows.next().await {} };
+    tokio::time::timeout(Duration::from_secs(30), ended).await.unwrap();
+    // After an error there is nothing more, and asking again does not hang.
+    assert!(tokio::time::timeout(Duration::from_secs(30), rows.next()).await.unwrap().unwrap().is_none());
+}
+
+#[tokio::test]
+async fn the_cap_on_one_value_holds_for_views_of_texts_too() {
+    let call = CallContext::within(Duration::from_secs(60));
+    let mut rows = Rows::start(SinkLimits { cell_bytes: 20, ..FREE }, call, |mut sink, _| {
+        Box::pin(async move {
+            let array = arrow_array::StringViewArray::from(vec!["x".repeat(21)]);
+            let schema = Arc::new(arrow_schema::Schema::new(vec![arrow_schema::Field::new(
+                "c",
+                DataType::Utf8View,
+                true,
+            )]));
+            sink.begin(Arc::clone(&schema));
+            let batch = RecordBatch::try_new(schema, vec![Arc::new(array)]).unwrap();
+            sink.push(batch).await.map(|_| Ok(()))
+        })
+    });
+    assert_eq!(rows.next().await.unwrap_err().kind(), ErrorKind::TooLarge);
+}

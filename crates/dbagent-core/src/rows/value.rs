@@ -2,13 +2,16 @@
 
 use std::fmt::Write as _;
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray as _;
 use arrow_array::temporal_conversions as temporal;
 use arrow_array::types::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    Time64MicrosecondType, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float16Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, TimeUnit};
 use base64::Engine as _;
 
@@ -37,7 +40,7 @@ pub enum Cell<'a> {
     Time(String),
     /// A canonical JSON text: a value of a column that mixes types, or a nested value.
     Json(&'a str),
-    /// A type that has no form of its own here, as the engine's text.
+    /// A type that has no form of its own here, as text; lists, structs and maps as JSON text.
     Other(String),
 }
 
@@ -45,6 +48,14 @@ impl<'a> Cell<'a> {
     /// The value at a place of a batch; NULL outside it.
     pub fn at(batch: &'a RecordBatch, column: usize, row: usize) -> Cell<'a> {
         let Some(array) = batch.columns().get(column) else { return Cell::Null };
+        match Cell::of(array.as_ref(), row) {
+            Cell::Text(text) if is_mixed(batch.schema_ref().field(column)) => Cell::Json(text),
+            cell => cell,
+        }
+    }
+
+    /// The value at a place of an array; NULL outside it.
+    pub(super) fn of(array: &'a dyn Array, row: usize) -> Cell<'a> {
         if row >= array.len() || array.is_null(row) {
             return Cell::Null;
         }
@@ -62,41 +73,42 @@ impl<'a> Cell<'a> {
                 let value = array.as_primitive::<UInt64Type>().value(row);
                 i64::try_from(value).map_or(Cell::Unsigned(value), Cell::Int)
             }
+            DataType::Float16 => Cell::Float(array.as_primitive::<Float16Type>().value(row).to_f64()),
             DataType::Float32 => Cell::Float(array.as_primitive::<Float32Type>().value(row).into()),
             DataType::Float64 => Cell::Float(array.as_primitive::<Float64Type>().value(row)),
-            DataType::Decimal128(_, _) => {
+            DataType::Decimal32(..) => {
+                Cell::Decimal(array.as_primitive::<Decimal32Type>().value_as_string(row))
+            }
+            DataType::Decimal64(..) => {
+                Cell::Decimal(array.as_primitive::<Decimal64Type>().value_as_string(row))
+            }
+            DataType::Decimal128(..) => {
                 Cell::Decimal(array.as_primitive::<Decimal128Type>().value_as_string(row))
             }
-            DataType::Utf8 => {
-                let text = array.as_string::<i32>().value(row);
-                if is_mixed(batch.schema_ref().field(column)) { Cell::Json(text) } else { Cell::Text(text) }
+            DataType::Decimal256(..) => {
+                Cell::Decimal(array.as_primitive::<Decimal256Type>().value_as_string(row))
             }
+            DataType::Utf8 => Cell::Text(array.as_string::<i32>().value(row)),
             DataType::LargeUtf8 => Cell::Text(array.as_string::<i64>().value(row)),
             DataType::Utf8View => Cell::Text(array.as_string_view().value(row)),
             DataType::Binary => Cell::Bytes(array.as_binary::<i32>().value(row)),
             DataType::LargeBinary => Cell::Bytes(array.as_binary::<i64>().value(row)),
-            DataType::Date32 => {
-                match temporal::date32_to_datetime(array.as_primitive::<Date32Type>().value(row)) {
-                    Some(d) => Cell::Time(d.date().to_string()),
-                    None => Cell::Other("date out of range".into()),
-                }
+            DataType::BinaryView => Cell::Bytes(array.as_binary_view().value(row)),
+            DataType::FixedSizeBinary(_) => Cell::Bytes(array.as_fixed_size_binary().value(row)),
+            DataType::Date32 | DataType::Date64 | DataType::Time32(_) | DataType::Time64(_) => {
+                moment(array, row, false)
             }
-            DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-                let value = array.as_primitive::<TimestampMicrosecondType>().value(row);
-                match temporal::timestamp_us_to_datetime(value) {
-                    Some(t) => Cell::Time(
-                        format!("{t}{}", if zone.is_some() { "Z" } else { "" }).replacen(' ', "T", 1),
-                    ),
-                    None => Cell::Other("timestamp out of range".into()),
-                }
-            }
-            DataType::Time64(TimeUnit::Microsecond) => {
-                match temporal::time64us_to_time(array.as_primitive::<Time64MicrosecondType>().value(row)) {
-                    Some(t) => Cell::Time(t.to_string()),
-                    None => Cell::Other("time out of range".into()),
-                }
-            }
-            other => Cell::Other(format!("<{other}>")),
+            DataType::Timestamp(_, zone) => moment(array, row, zone.is_some()),
+            DataType::Dictionary(..) => match array.as_any_dictionary_opt() {
+                Some(d) => match Cell::of(d.keys(), row) {
+                    Cell::Int(key) => {
+                        Cell::of(d.values().as_ref(), usize::try_from(key).unwrap_or(usize::MAX))
+                    }
+                    _ => Cell::Null,
+                },
+                None => Cell::Null,
+            },
+            _ => Cell::Other(super::nested::text(array, row)),
         }
     }
 
@@ -136,6 +148,63 @@ impl<'a> Cell<'a> {
             }
         }
     }
+}
+
+/// A date, a time or both, as ISO 8601 text. What no calendar holds keeps its number.
+fn moment(array: &dyn Array, row: usize, zoned: bool) -> Cell<'static> {
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    let stamp = |t: Option<_>, raw: i64| match t {
+        Some(t) => (Some(format!("{t}{}", if zoned { "Z" } else { "" }).replacen(' ', "T", 1)), raw),
+        None => (None, raw),
+    };
+    macro_rules! value {
+        ($kind:ty) => {
+            array.as_primitive::<$kind>().value(row)
+        };
+    }
+    let (text, raw) = match array.data_type() {
+        DataType::Date32 => {
+            let v = value!(Date32Type);
+            (temporal::date32_to_datetime(v).map(|d| d.date().to_string()), v.into())
+        }
+        DataType::Date64 => {
+            let v = value!(Date64Type);
+            (temporal::date64_to_datetime(v).map(|d| d.date().to_string()), v)
+        }
+        DataType::Time32(Second) => {
+            let v = value!(Time32SecondType);
+            (temporal::time32s_to_time(v).map(|t| t.to_string()), v.into())
+        }
+        DataType::Time32(_) => {
+            let v = value!(Time32MillisecondType);
+            (temporal::time32ms_to_time(v).map(|t| t.to_string()), v.into())
+        }
+        DataType::Time64(Nanosecond) => {
+            let v = value!(Time64NanosecondType);
+            (temporal::time64ns_to_time(v).map(|t| t.to_string()), v)
+        }
+        DataType::Time64(_) => {
+            let v = value!(Time64MicrosecondType);
+            (temporal::time64us_to_time(v).map(|t| t.to_string()), v)
+        }
+        DataType::Timestamp(Second, _) => {
+            let v = value!(TimestampSecondType);
+            stamp(temporal::timestamp_s_to_datetime(v), v)
+        }
+        DataType::Timestamp(Millisecond, _) => {
+            let v = value!(TimestampMillisecondType);
+            stamp(temporal::timestamp_ms_to_datetime(v), v)
+        }
+        DataType::Timestamp(Microsecond, _) => {
+            let v = value!(TimestampMicrosecondType);
+            stamp(temporal::timestamp_us_to_datetime(v), v)
+        }
+        _ => {
+            let v = value!(TimestampNanosecondType);
+            stamp(temporal::timestamp_ns_to_datetime(v), v)
+        }
+    };
+    text.map_or_else(|| Cell::Other(format!("{raw} out of range of {}", array.data_type())), Cell::Time)
 }
 
 /// Whether a column mixes types.
@@ -193,6 +262,8 @@ pub(super) fn largest_cell(batch: &RecordBatch) -> Option<(usize, u64)> {
             DataType::Binary => Box::new(widths(array.as_binary::<i32>().value_offsets())),
             DataType::LargeUtf8 => Box::new(widths(array.as_string::<i64>().value_offsets())),
             DataType::LargeBinary => Box::new(widths(array.as_binary::<i64>().value_offsets())),
+            DataType::Utf8View => Box::new(view_widths(array.as_string_view().views())),
+            DataType::BinaryView => Box::new(view_widths(array.as_binary_view().views())),
             _ => continue,
         };
         if let Some(max) = sizes.max()
@@ -202,6 +273,11 @@ pub(super) fn largest_cell(batch: &RecordBatch) -> Option<(usize, u64)> {
         }
     }
     largest
+}
+
+/// The low half of a view's first eight bytes is its length.
+fn view_widths(views: &[u128]) -> impl Iterator<Item = usize> + '_ {
+    views.iter().map(|v| usize::try_from(v & u128::from(u32::MAX)).unwrap_or(usize::MAX))
 }
 
 fn widths<T: Copy + TryInto<usize> + std::ops::Sub<Output = T>>(

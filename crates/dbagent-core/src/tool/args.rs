@@ -3,7 +3,7 @@
 use super::ToolSpec;
 use crate::error::{Error, ErrorKind};
 use crate::json::{Json, JsonLimits};
-use crate::text::{near_misses, shorten};
+use crate::text::{near_misses, shorten, thousands};
 
 /// Arguments that were read from what the model wrote.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,11 +102,14 @@ impl Arguments {
         range: std::ops::RangeInclusive<u64>,
     ) -> Result<Option<u64>, ArgumentError> {
         let Some(value) = self.present(key) else { return Ok(None) };
-        let wanted = format!("a whole number from {} to {}", range.start(), range.end());
+        let wanted =
+            format!("a whole number from {} to {}", thousands(*range.start()), thousands(*range.end()));
         match value.as_u64() {
             Some(n) if range.contains(&n) => Ok(Some(n)),
             _ => match value {
-                Json::Number(n) => Err(ArgumentError(format!("$.{key} must be {wanted}, not {n}"))),
+                Json::Number(n) => {
+                    Err(ArgumentError(format!("$.{key} must be {wanted}, not {}", shorten(n, 40))))
+                }
                 other => Err(ArgumentError::expected(&format!("$.{key}"), &wanted, other)),
             },
         }
@@ -184,7 +187,7 @@ mod tests {
         let args = Arguments::parse(r#"{"limit":"ten","names":["a",1]}"#).unwrap();
         assert_eq!(
             args.optional_u64("limit", 1..=1000).unwrap_err().0,
-            "$.limit must be a whole number from 1 to 1000, not a string"
+            "$.limit must be a whole number from 1 to 1,000, not a string"
         );
         assert_eq!(args.texts("names").unwrap_err().0, "$.names[1] must be a string, not a number");
         assert_eq!(

@@ -10,11 +10,13 @@ use crate::artifact::Artifact;
 use crate::catalog::Page;
 use crate::name::ObjectName;
 use crate::observe::{Frame, text_cell, write_descriptions};
-use crate::text::{estimate_tokens, near_misses};
+use crate::text::{counted, estimate_tokens, near_misses, shorten, thousands};
 use crate::tool::{ArgumentError, Arguments, Tool, ToolContext, ToolError, ToolHints, ToolOutput, ToolSpec};
 
 /// Objects of one call.
 const MOST: usize = 20;
+/// Most characters of a name that means nothing here.
+const MAX_NAME: usize = 100;
 
 pub(super) struct DescribeObjects {
     database: Database,
@@ -102,7 +104,7 @@ impl Tool for DescribeObjects {
         if !described.missing.is_empty() {
             let mut frame = Frame::new();
             for name in &described.missing {
-                let name = name.to_string();
+                let name = shorten(&name.to_string(), MAX_NAME);
                 let near = near_misses(&name, known.iter().map(String::as_str), 3);
                 let near =
                     if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
@@ -117,11 +119,13 @@ impl Tool for DescribeObjects {
                 shown -= 1;
                 blocks = write_descriptions(described.found.get(..shown).unwrap_or_default());
             }
-            if estimate_tokens(&blocks, 4.0) > limit.saturating_mul(2) {
+            let tokens = estimate_tokens(&blocks, 4.0);
+            if tokens > limit {
                 return Ok(ToolOutput::feedback(format!(
-                    "REFUSED: the description has about {} tokens, over the limit of {limit}. Nothing of it is shown. \
-                     Query the columns that you need by name.",
-                    estimate_tokens(&blocks, 4.0)
+                    "REFUSED: the description has about {}, over the limit of {}. Nothing of it is shown. Query the \
+                     columns that you need by name.",
+                    counted(tokens, "token", "tokens"),
+                    thousands(limit)
                 )));
             }
             if !text.is_empty() {

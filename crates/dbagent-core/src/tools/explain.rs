@@ -11,7 +11,7 @@ use crate::json::Json;
 use crate::observe::Frame;
 use crate::request::{Params, Request};
 use crate::session::Verdict;
-use crate::text::{estimate_tokens, thousands};
+use crate::text::{counted, estimate_tokens, thousands};
 use crate::tool::{Arguments, Tool, ToolContext, ToolError, ToolHints, ToolOutput, ToolSpec};
 
 pub(super) struct Explain {
@@ -73,6 +73,7 @@ impl Tool for Explain {
             let request = Request::text(statement.as_str()).with_params(params);
             match session.judge(request, None, &call).await? {
                 Verdict::Cleared(cleared) => {
+                    context.progress.judged(&statement, None);
                     Ok(session.explain(&cleared, &call).await?.map_err(|r| refused(&r)))
                 }
                 Verdict::Refused(r) => Ok(Err(refused(&r))),
@@ -105,10 +106,10 @@ impl Tool for Explain {
         let e = plan.estimate;
         let mut head = String::new();
         if let Some(rows) = e.rows_out {
-            head.push_str(&format!("about {} rows returned. ", thousands(rows)));
+            head.push_str(&format!("about {} returned. ", counted(rows, "row", "rows")));
         }
         if let Some(rows) = e.rows_scanned {
-            head.push_str(&format!("about {} rows read. ", thousands(rows)));
+            head.push_str(&format!("about {} read. ", counted(rows, "row", "rows")));
         }
         let head = if head.is_empty() {
             "Plan (this database gives no estimate of rows):".to_owned()

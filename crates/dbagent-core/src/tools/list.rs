@@ -9,7 +9,7 @@ use super::{Database, call_context, feedback};
 use crate::artifact::Artifact;
 use crate::catalog::Page;
 use crate::observe::list_table;
-use crate::text::{estimate_tokens, thousands};
+use crate::text::{counted, estimate_tokens, thousands};
 use crate::tool::{Arguments, Tool, ToolContext, ToolError, ToolHints, ToolOutput, ToolSpec};
 
 /// Objects on one page.
@@ -83,7 +83,10 @@ impl Tool for ListObjects {
                     "No {} match that pattern. Try a shorter part of a name, or no pattern.",
                     noun.plural
                 ),
-                None if page > 1 => format!("There is no page {page}; there are {total} objects in all."),
+                None if page > 1 => format!(
+                    "There is no page {page}; there are {} in all.",
+                    counted(total as u64, "object", "objects")
+                ),
                 None => format!("The database has no {} that you may see.", noun.plural),
             };
             return Ok(ToolOutput::text(what));
@@ -95,6 +98,14 @@ impl Tool for ListObjects {
         while shown > 1 && estimate_tokens(&table, 4.0) + 100 > limit {
             shown /= 2;
             table = list_table(objects.objects.get(..shown).unwrap_or_default());
+        }
+        let tokens = estimate_tokens(&table, 4.0);
+        if tokens > limit {
+            return Ok(ToolOutput::feedback(format!(
+                "REFUSED: the list has about {}, over the limit of {}. Give a pattern to narrow it.",
+                counted(tokens, "token", "tokens"),
+                thousands(limit)
+            )));
         }
         let first = page_asked.offset + 1;
         let mut head = format!("{} in all", thousands(total as u64));

@@ -18,7 +18,7 @@ use crate::json::Json;
 use crate::name::ObjectName;
 use crate::request::{Params, Request};
 use crate::session::Verdict;
-use crate::text::{estimate_tokens, thousands};
+use crate::text::{counted, estimate_tokens, thousands};
 use crate::tool::{ArgumentError, Arguments, Tool, ToolContext, ToolError, ToolHints, ToolOutput, ToolSpec};
 
 /// How many rows of a statement are handed on between two notes of progress.
@@ -303,8 +303,11 @@ async fn road(
             context.budget.charge_rows(reserved, 0).await;
             context.metrics.budget_exhausted();
             return Ok(Err(feedback::budget(&format!(
-                "The row budget of this conversation has {reserved} rows left, and this call may fetch {limit}; a limit of \
-                 at most {reserved} would fit"
+                "The row budget of this conversation has {left} left, and this call may fetch {}; a limit of at \
+                 most {} would fit",
+                thousands(limit),
+                thousands(reserved),
+                left = counted(reserved, "row", "rows")
             ))));
         }
         Ok(reserved) => reserved,
@@ -366,11 +369,11 @@ fn shape(
         let at_least = if rows.ending.is_complete() { "" } else { "≥ " };
         let more = u64::from(rows.ending.more_rows);
         let text = format!(
-            "REFUSED: {why}. Size: {at_least}{} {} × {columns} columns, {at_least}{} tokens. Nothing of it is shown. \
-             Aggregate in the database, name fewer columns, filter, or lower the limit.",
-            thousands(rows.ending.rows + more),
-            noun.rows,
-            thousands(tokens)
+            "REFUSED: {why}. Size: {at_least}{} × {}, {at_least}{}. Nothing of it is shown. Aggregate in the database, \
+             name fewer columns, filter, or lower the limit.",
+            noun.counted(rows.ending.rows + more),
+            counted(columns as u64, "column", "columns"),
+            counted(tokens, "token", "tokens")
         );
         ToolOutput { text, is_error: true, artifact: Some(Artifact::Rows(rows)) }
     };
@@ -393,16 +396,17 @@ fn shape(
     let mut head = String::new();
     if rows.ending.more_rows && overflow == Overflow::Marked {
         if g.on_overflow == OnOverflow::Refuse {
-            return refuse(rows, tokens, &format!("more than {limit} {} exist", noun.rows));
+            return refuse(rows, tokens, &format!("more than {} exist", noun.counted(limit)));
         }
         head = format!(
-            "INCOMPLETE: more than {limit} {rows} exist; these are the first {limit} that the database returned. Do not \
+            "INCOMPLETE: more than {limited} exist; these are the first {limit} that the database returned. Do not \
              count or sum them: aggregate in the database, filter, or raise the limit (at most {max}).\n",
-            rows = noun.rows,
-            max = g.hard_max_rows
+            limited = noun.counted(limit),
+            limit = thousands(limit),
+            max = thousands(g.hard_max_rows)
         );
     }
     let count = rows.ending.rows;
-    head.push_str(&format!("{} {}, {columns} columns\n", thousands(count), noun.rows));
+    head.push_str(&format!("{}, {}\n", noun.counted(count), counted(columns as u64, "column", "columns")));
     ToolOutput::text(format!("{head}{table}")).with_artifact(Artifact::Rows(rows))
 }

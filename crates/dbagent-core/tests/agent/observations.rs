@@ -61,7 +61,7 @@ async fn with_refuse_nothing_of_an_overflow_is_shown() {
 #[tokio::test]
 async fn a_limit_over_the_maximum_is_an_argument_error() {
     let text = observe(Guardrails::default(), "query", r#"{"statement":"rows 1","limit":1001}"#).await;
-    assert!(text.contains("$.limit must be a whole number from 1 to 1000, not 1001"), "{text}");
+    assert!(text.contains("$.limit must be a whole number from 1 to 1,000, not 1001"), "{text}");
 }
 
 #[tokio::test]
@@ -173,4 +173,50 @@ async fn the_row_budget_is_hard_and_belongs_to_the_thread() {
         "{text}"
     );
     assert_eq!(agent.metrics().summary().budget_exhausted, 1);
+}
+
+#[tokio::test]
+async fn parameters_that_cannot_be_read_name_their_path() {
+    for (arguments, path) in [
+        (r#"{"statement":"rows 1","params":[1,[2]]}"#, "$.params[1]"),
+        (r#"{"statement":"rows 1","params":{"a":{"$where":"1"}}}"#, "$.params.a"),
+    ] {
+        let text = observe(Guardrails::default(), "query", arguments).await;
+        assert!(text.contains(path), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn figures_have_separators_and_one_is_one() {
+    let text = query(Guardrails::default(), "rows 1").await;
+    assert!(text.starts_with("1 row, 2 columns\n"), "{text}");
+    let guardrails = Guardrails {
+        default_rows: 1_500,
+        hard_max_rows: 2_000,
+        max_result_tokens: 50_000,
+        ..Guardrails::default()
+    };
+    let text = query(guardrails.clone(), "rows 1600").await;
+    assert!(text.starts_with("INCOMPLETE: more than 1,500 rows exist; these are the first 1,500 "), "{text}");
+    assert!(text.contains("(at most 2,000)"), "{text}");
+    let text = query(Guardrails { on_overflow: OnOverflow::Refuse, ..guardrails }, "rows 1600").await;
+    assert!(text.starts_with("REFUSED: more than 1,500 rows exist. Size: ≥ 1,501 rows"), "{text}");
+    let text = query(
+        Guardrails { row_budget: 1_200, default_rows: 1_500, hard_max_rows: 2_000, ..Guardrails::default() },
+        "rows 1",
+    )
+    .await;
+    assert!(text.contains("has 1,200 rows left, and this call may fetch 1,500"), "{text}");
+    let text = observe(Guardrails::default(), "query", r#"{"statement":"rows 1","limit":1001}"#).await;
+    assert!(text.contains("from 1 to 1,000, not 1001"), "{text}");
+}
+
+#[tokio::test]
+async fn a_description_is_never_over_the_limit() {
+    let guardrails = || Guardrails { max_result_tokens: 20, ..Guardrails::default() };
+    let text = observe(guardrails(), "describe_objects", r#"{"names":["apples"]}"#).await;
+    assert!(text.starts_with("REFUSED: the description has about "), "{text}");
+    let long = format!("{{\"names\":[\"{}\"]}}", "n".repeat(60_000));
+    let text = observe(Guardrails::default(), "describe_objects", &long).await;
+    assert!(text.contains("no such object") && text.len() < 1_000, "{} bytes", text.len());
 }
