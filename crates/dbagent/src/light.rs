@@ -1,5 +1,6 @@
 //! The light agent: one database, the common tools, no files, no planning, no sub-agents.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,8 +12,8 @@ use dbagent_core::model::{Model, RetryPolicy};
 use dbagent_core::store::Store;
 use dbagent_core::tool::Tool;
 use dbagent_core::{
-    Agent, Answer, ConnUrl, Credential, Database, Dialect, Error, ErrorKind, GuardedSession, Guardrails, OutputSchema,
-    Policy, Registry, Result, Target,
+    Agent, Answer, ConnUrl, Credential, Database, Dialect, Error, ErrorKind, GuardedSession, Guardrails,
+    OutputSchema, Policy, Registry, Result, Target,
 };
 
 /// A light agent on one database. Cheap to clone.
@@ -21,6 +22,8 @@ use dbagent_core::{
 #[derive(Clone, Debug)]
 pub struct LightAgent {
     agent: Agent,
+    /// What tells its threads from those of other agents over the same store.
+    mark: u64,
     threads: Arc<AtomicU64>,
 }
 
@@ -52,9 +55,14 @@ impl LightAgent {
         self.agent.start(thread, question)
     }
 
-    /// A thread name that this agent has not used yet.
+    /// A thread name that no agent has used yet, whatever else uses the same store.
     pub fn new_thread(&self) -> String {
-        format!("thread-{}", self.threads.fetch_add(1, Ordering::Relaxed) + 1)
+        format!("thread-{:016x}-{}", self.mark, self.threads.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Goes on with a thread whose run was interrupted.
+    pub fn resume(&self, thread: &str) -> Run {
+        self.agent.resume(thread)
     }
 
     /// Opens the database now instead of at the first question.
@@ -96,6 +104,7 @@ pub struct LightAgentBuilder {
     store: Option<Arc<dyn Store>>,
     output: Option<OutputSchema>,
     retry: Option<RetryPolicy>,
+    temperature: Option<f32>,
 }
 
 impl LightAgentBuilder {
@@ -105,8 +114,8 @@ impl LightAgentBuilder {
         self
     }
 
-    /// A session that is open already, instead of a URL. Credential, policy and guardrails are the
-    /// session's own then.
+    /// A session that is open already, instead of a URL. Name, credential, policy and guardrails are the
+    /// session's own then; setting them here too is an error, since they would not hold.
     pub fn session(mut self, session: GuardedSession) -> Self {
         self.session = Some(session);
         self
@@ -203,14 +212,36 @@ impl LightAgentBuilder {
         self
     }
 
+    /// The sampling temperature; the server's default when not set.
+    pub fn temperature(mut self, temperature: f32) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
     /// Checks everything and builds. Nothing is connected and no runtime is needed yet.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`]: neither a URL nor a session or both, a URL that no dialect opens, an unknown
+    /// [`ErrorKind::Config`]: neither a URL nor a session or both, settings beside a session that it would
+    /// ignore, a URL that no dialect opens, an unknown
     /// credential key, no model, and what [`AgentBuilder::build`](dbagent_core::AgentBuilder::build) says.
     pub fn build(self) -> Result<LightAgent> {
         let database = match (self.url, self.session) {
-            (None, Some(session)) => Database::open(session),
+            (None, Some(session)) => {
+                for (what, given) in [
+                    ("name", self.name.is_some()),
+                    ("credential", !self.credential.is_empty()),
+                    ("policy", self.policy != Policy::default()),
+                    ("guardrails", self.guardrails != Guardrails::default()),
+                ] {
+                    if given {
+                        return Err(config(
+                            &format!("{what} is given beside a session, which has its own"),
+                            "set it on the session's target before the session is opened",
+                        ));
+                    }
+                }
+                Database::open(session)
+            }
             (Some(url), None) => {
                 let url = ConnUrl::parse(&url)?;
                 let mut registry = Registry::collected()?;
@@ -225,8 +256,15 @@ impl LightAgentBuilder {
                 target.guardrails = self.guardrails;
                 Database::new(dialect, target)
             }
-            (Some(_), Some(_)) => return Err(config("both a URL and a session are given", "give one of them")),
-            (None, None) => return Err(config("no database is given", "call .url(\"sqlite:///file.db\") or .session(…)")),
+            (Some(_), Some(_)) => {
+                return Err(config("both a URL and a session are given", "give one of them"));
+            }
+            (None, None) => {
+                return Err(config(
+                    "no database is given",
+                    "call .url(\"sqlite:///file.db\") or .session(…)",
+                ));
+            }
         };
         let model = self.model.map_or_else(default_model, Ok)?;
         let mut builder = Agent::builder(model).database(database);
@@ -257,7 +295,11 @@ impl LightAgentBuilder {
         if let Some(retry) = self.retry {
             builder = builder.retry(retry);
         }
-        Ok(LightAgent { agent: builder.build()?, threads: Arc::new(AtomicU64::new(0)) })
+        if let Some(temperature) = self.temperature {
+            builder = builder.temperature(temperature);
+        }
+        let mark = RandomState::new().hash_one(std::process::id());
+        Ok(LightAgent { agent: builder.build()?, mark, threads: Arc::new(AtomicU64::new(0)) })
     }
 }
 
@@ -273,5 +315,8 @@ fn default_model() -> Result<Arc<dyn Model>> {
 
 #[cfg(not(feature = "offline"))]
 fn default_model() -> Result<Arc<dyn Model>> {
-    Err(config("no model is given", "call .model(…), or build with the feature `offline` for the planner that needs none"))
+    Err(config(
+        "no model is given",
+        "call .model(…), or build with the feature `offline` for the planner that needs none",
+    ))
 }
