@@ -1,7 +1,9 @@
 //! The agent: a model, tools, middleware and budgets over a thread of facts.
 //!
 //! The loop is small: [`next`](crate::state::next) says what may happen, the driver makes it happen and
-//! appends facts. The factories of the umbrella crate put databases, prompts and defaults together.
+//! appends facts. Spans named `invoke_agent`, `chat`, `execute_tool` and `db_query` carry the standard
+//! `gen_ai.*` and `db.*` fields; statements stand in them only after
+//! [`trace_content`](AgentBuilder::trace_content). The factories of the umbrella crate put databases, prompts and defaults together.
 
 mod builder;
 mod driver;

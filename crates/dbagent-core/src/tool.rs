@@ -110,6 +110,9 @@ impl HostObjects {
     }
 }
 
+/// Put among the host's objects where traces may hold the text of statements.
+pub(crate) struct TraceContent;
+
 /// What a call gives back.
 #[derive(Debug, Clone, Default)]
 pub struct ToolOutput {

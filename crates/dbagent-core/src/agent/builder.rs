@@ -13,7 +13,7 @@ use crate::metrics::{Price, SessionMetrics};
 use crate::middleware::{Middleware, RepeatGuard, ordered};
 use crate::model::{Actions, JsonActions, Model, RetryPolicy, Retrying};
 use crate::store::{MemoryStore, Store};
-use crate::tool::{ArgumentSchema, HostObjects, Tool};
+use crate::tool::{ArgumentSchema, HostObjects, Tool, TraceContent};
 use crate::tools::Database;
 
 /// Builds an [`Agent`].
@@ -109,6 +109,13 @@ impl AgentBuilder {
     /// Gives tools of the host an object by type.
     pub fn host_object<T: std::any::Any + Send + Sync>(mut self, object: Arc<T>) -> Self {
         self.host = self.host.with(object);
+        self
+    }
+
+    /// Lets traces hold the text of statements. Off by default: it may hold personal data. Rows, bound
+    /// values and what people and models say never stand in traces.
+    pub fn trace_content(mut self) -> Self {
+        self.host = self.host.with(Arc::new(TraceContent));
         self
     }
 

@@ -12,6 +12,7 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::Inner;
 use super::run::{Answer, Run};
@@ -35,11 +36,20 @@ pub(super) fn spawn(agent: Arc<Inner>, thread: &str, input: Option<String>, even
     let store = Arc::clone(&agent.store);
     let done = CancellationToken::new();
     let guard = done.clone().drop_guard();
+    let span = tracing::info_span!(
+        "invoke_agent",
+        gen_ai.operation.name = "invoke_agent",
+        gen_ai.conversation.id = thread,
+        gen_ai.request.model = agent.model.id(),
+    );
     let driving = drive(agent, thread.to_owned(), input, events.clone(), cancel.clone(), Arc::clone(&from));
-    let task = tokio::spawn(async move {
-        let _guard = guard;
-        driving.await
-    });
+    let task = tokio::spawn(
+        async move {
+            let _guard = guard;
+            driving.await
+        }
+        .instrument(span),
+    );
     Run { thread: thread.to_owned(), events, store, cancel, done, first, from, task }
 }
 

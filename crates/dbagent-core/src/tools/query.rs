@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use serde_json::json;
+use tracing::Instrument as _;
 
 use super::describe::object_name;
 use super::{Database, call_context, feedback, render_rows};
@@ -19,7 +20,9 @@ use crate::name::ObjectName;
 use crate::request::{Params, Request};
 use crate::session::Verdict;
 use crate::text::{counted, estimate_tokens, thousands};
-use crate::tool::{ArgumentError, Arguments, Tool, ToolContext, ToolError, ToolHints, ToolOutput, ToolSpec};
+use crate::tool::{
+    ArgumentError, Arguments, Tool, ToolContext, ToolError, ToolHints, ToolOutput, ToolSpec, TraceContent,
+};
 
 /// How many rows of a statement are handed on between two notes of progress.
 const PROGRESS_ROWS: u64 = 1_000;
@@ -255,7 +258,24 @@ async fn run(
 ) -> ToolOutput {
     let statement = request.as_str().to_owned();
     let call = call_context(context);
-    match road(database, context, &call, request, limit).await {
+    let span = tracing::info_span!(
+        "db_query",
+        db.system.name = database.dialect().id(),
+        db.operation.name = database.dialect().query_language(),
+        db.query.text = tracing::field::Empty,
+        db.response.returned_rows = tracing::field::Empty,
+        error.type = tracing::field::Empty,
+    );
+    if context.host.get::<TraceContent>().is_some() {
+        span.record("db.query.text", statement.as_str());
+    }
+    let result = road(database, context, &call, request, limit).instrument(span.clone()).await;
+    match &result {
+        Ok(Ok(rows)) => _ = span.record("db.response.returned_rows", rows.ending.rows),
+        Ok(Err(_)) => _ = span.record("error.type", "refused"),
+        Err(e) => _ = span.record("error.type", e.kind().as_str()),
+    }
+    match result {
         Ok(Ok(rows)) => shape(database, context, rows, limit, overflow),
         Ok(Err(output)) => output,
         Err(e) => {

@@ -5,6 +5,8 @@ mod enduring;
 mod golden;
 mod guarding;
 mod observations;
+mod properties;
 mod resuming;
 mod running;
+mod secrets;
 mod support;

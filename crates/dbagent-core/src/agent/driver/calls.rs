@@ -7,6 +7,8 @@ use std::time::Duration;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 
+use tracing::Instrument as _;
+
 use super::Driver;
 use crate::artifact::Artifact;
 use crate::context::in_future;
@@ -178,7 +180,13 @@ impl Driver {
                     continue;
                 };
                 self.append(Fact::CallBegun { key: key.clone(), attempt: 1 }).await?;
-                running.push(run_call(tool, self.context(&key, &call), call));
+                let span = tracing::info_span!(
+                    "execute_tool",
+                    gen_ai.operation.name = "execute_tool",
+                    gen_ai.tool.name = tool.spec().name,
+                    gen_ai.tool.call.id = key,
+                );
+                running.push(run_call(tool, self.context(&key, &call), call).instrument(span));
             }
             if running.is_empty() {
                 break;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tracing::Instrument as _;
+
 use super::Driver;
 use crate::context::CallContext;
 use crate::error::Result;
@@ -50,12 +52,30 @@ impl Driver {
         }
         let call = CallContext { deadline: self.deadline, cancel: self.cancel.clone() };
         let events = self.events.clone();
-        let reply = call
-            .bound("model", async {
-                let stream = agent.model.stream(request).await?;
-                drain(stream, |event| forward(&events, event)).await
-            })
-            .await??;
+        let span = tracing::info_span!(
+            "chat",
+            gen_ai.operation.name = "chat",
+            gen_ai.request.model = agent.model.id(),
+            gen_ai.response.model = tracing::field::Empty,
+            gen_ai.usage.input_tokens = tracing::field::Empty,
+            gen_ai.usage.output_tokens = tracing::field::Empty,
+            error.type = tracing::field::Empty,
+        );
+        let asking = call.bound("model", async {
+            let stream = agent.model.stream(request).await?;
+            drain(stream, |event| forward(&events, event)).await
+        });
+        let asked = asking.instrument(span.clone()).await;
+        match &asked {
+            Ok(Ok(reply)) => {
+                span.record("gen_ai.response.model", reply.model.as_str());
+                span.record("gen_ai.usage.input_tokens", reply.usage.input);
+                span.record("gen_ai.usage.output_tokens", reply.usage.output);
+            }
+            Ok(Err(e)) => _ = span.record("error.type", e.kind.as_str()),
+            Err(e) => _ = span.record("error.type", e.kind().as_str()),
+        }
+        let reply = asked??;
         agent.metrics.model(&reply.usage, agent.price);
         self.append(Fact::ModelReplied {
             text: reply.text.clone(),
