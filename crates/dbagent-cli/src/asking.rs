@@ -257,9 +257,9 @@ impl Line<'_> {
 pub(crate) fn answer_text(text: &str, width: Option<usize>) -> String {
     let text = printable(text.trim_end());
     let Some(width) = width else { return text };
-    let broken = |line: &str| match line.trim_start().starts_with('|') || line.is_empty() {
-        true => line.to_owned(),
-        false => wrap(line, width).join("\n"),
+    let broken = |line: &str| {
+        let whole = line.trim_start().starts_with('|') || line.is_empty();
+        if whole { line.to_owned() } else { wrap(line, width).join("\n") }
     };
     text.split('\n').map(broken).collect::<Vec<_>>().join("\n")
 }

@@ -1,7 +1,7 @@
 //! Hides credentials in texts that a person typed and that come back in a message.
 
-/// Replaces what stands between `://` and `@` in every URL of a text. A password with an `@` in it is
-/// hidden up to the last one of its word.
+/// Hides what stands between `://` and `@`, and after `?`, in every URL of a text. A password with an `@` in
+/// it is hidden up to the last one of its word.
 pub(crate) fn mask_user_info(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -10,15 +10,20 @@ pub(crate) fn mask_user_info(text: &str) -> String {
         out.push_str("://");
         let end =
             after.find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`')).unwrap_or(after.len());
-        let (word, tail) = after.split_at(end);
+        let (word, _) = after.split_at(end);
+        let word = word.trim_end_matches([',', '.', ';', ':', ')']);
+        let tail = after.strip_prefix(word).unwrap_or_default();
+        // Values of parameters may be secrets too.
+        let (place, parameters) = word.split_once('?').map_or((word, ""), |(place, _)| (place, "?****"));
         match word.rsplit_once('@') {
             // Without an authority there is no user: `sqlite:///a@b.db`.
             Some((_, host)) if !word.starts_with('/') => {
                 out.push_str("****@");
-                out.push_str(host);
+                out.push_str(host.split('?').next().unwrap_or_default());
             }
-            _ => out.push_str(word),
+            _ => out.push_str(place),
         }
+        out.push_str(parameters);
         rest = tail;
     }
     out.push_str(rest);
@@ -60,6 +65,8 @@ mod tests {
             ("unexpected 'mysql://b:can@ary@h/x' found", "unexpected 'mysql://****@h/x' found"),
             ("postgres://bob:ca/nary@db/x", "postgres://****@db/x"),
             ("sqlite:///a@b.db and http://h/x", "sqlite:///a@b.db and http://h/x"),
+            ("no dialect \"x://h/y?password=canary&a=b\" here", "no dialect \"x://h/y?****\" here"),
+            ("(url: x://h/y?a=canary, kind: z)", "(url: x://h/y?****, kind: z)"),
             ("no url", "no url"),
         ] {
             assert_eq!(mask_user_info(text), masked);

@@ -16,6 +16,8 @@ use crate::exit::usage;
 
 #[cfg(feature = "openai")]
 pub(crate) use discover::{Depth, Found, ServerState, look};
+#[cfg(feature = "openai")]
+pub(crate) use remote::spec_of;
 
 /// A model, chosen.
 pub(crate) struct Chosen {

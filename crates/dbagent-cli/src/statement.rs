@@ -105,6 +105,8 @@ async fn run(
     let mut writer = RowsWriter::new(wanted.format, out);
     while let Some(batch) = rows.next().await? {
         writer.batch(batch)?;
+        // A database that is always faster than the output would leave no moment to see Ctrl-C in.
+        tokio::task::yield_now().await;
         busy.update(&format!(
             "{} rows, {:.1} s",
             thousands(rows.ending().rows),

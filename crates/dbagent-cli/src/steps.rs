@@ -187,7 +187,7 @@ impl Call {
             match (statement, refusal.span) {
                 (Some(statement), Some(span)) => lines.extend(caret::lines(statement, span, room)),
                 (Some(statement), None) => {
-                    lines.extend(statement_lines(statement, room, verbose, Paint::PLAIN))
+                    lines.extend(statement_lines(statement, room, verbose, Paint::PLAIN));
                 }
                 (None, _) => {}
             }

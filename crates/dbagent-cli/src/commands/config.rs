@@ -100,11 +100,7 @@ fn models(config: &Config) -> Vec<dbagent::Error> {
     let settings = &config.settings;
     let mut problems = Vec::new();
     for (name, model) in &settings.models {
-        let text = match &model.base_url {
-            Some(base_url) => format!("{base_url}#{}", model.model),
-            None => model.model.clone(),
-        };
-        problems.extend(ModelSpec::parse(&text).err().map(|e| e.with("key", format!("models.{name}"))));
+        problems.extend(crate::model::spec_of(model, name).err());
     }
     if let Some(model) = &settings.model
         && !matches!(model.as_str(), "offline" | "auto")

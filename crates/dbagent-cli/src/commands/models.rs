@@ -77,7 +77,7 @@ mod with_servers {
         let mut out = app.stdout();
         match args.format {
             Format::Json => {
-                out.line(safe_json(&Value::Array(ways.iter().map(as_json).collect()).to_string()))?
+                out.line(safe_json(&Value::Array(ways.iter().map(as_json).collect()).to_string()))?;
             }
             Format::Jsonl => ways.iter().try_for_each(|w| out.line(safe_json(&as_json(w).to_string())))?,
             format => {

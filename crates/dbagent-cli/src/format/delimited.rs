@@ -22,7 +22,7 @@ pub(super) fn header(out: &mut Out, schema: &SchemaRef) -> Result<(), Failure> {
         }
         write_field(&mut line, &visible(field.name(), out.terminal));
     }
-    line.push_str("\n");
+    line.push('\n');
     out.text(&line)
 }
 
@@ -45,7 +45,7 @@ pub(super) fn batch(out: &mut Out, batch: &RecordBatch) -> Result<(), Failure> {
                 other => write_field(&mut line, &visible(&other.to_text(), out.terminal)),
             }
         }
-        line.push_str("\n");
+        line.push('\n');
         out.text(&line)?;
     }
     Ok(())

@@ -28,13 +28,26 @@ const USUAL: &[(&str, &str)] = &[
 
 type Selected = (Chosen, ModelSpec, String);
 
-/// A model of the configuration.
-pub(super) fn configured(settings: &ModelSettings, name: &str) -> Result<Selected, Error> {
+/// What the configuration of a model means.
+///
+/// # Errors
+/// [`ErrorKind::Config`](dbagent::ErrorKind::Config) with the key. A base URL may come from a variable, so it
+/// is not shown where it is none.
+pub(crate) fn spec_of(settings: &ModelSettings, name: &str) -> Result<ModelSpec, Error> {
     let text = match &settings.base_url {
+        Some(base_url) if !base_url.contains("://") => {
+            return Err(usage(format!("models.{name}.base_url is no URL"))
+                .hint("write the whole of it, such as http://localhost:8080/v1"));
+        }
         Some(base_url) => format!("{base_url}#{}", settings.model),
         None => settings.model.clone(),
     };
-    let mut spec = ModelSpec::parse(&text).map_err(|e| e.with("model", name))?;
+    ModelSpec::parse(&text).map_err(|e| e.with("key", format!("models.{name}")))
+}
+
+/// A model of the configuration.
+pub(super) fn configured(settings: &ModelSettings, name: &str) -> Result<Selected, Error> {
+    let mut spec = spec_of(settings, name)?;
     let profile = &mut spec.profile;
     profile.actions = settings.actions.unwrap_or(profile.actions);
     profile.window = settings.window.or(profile.window);

@@ -87,6 +87,9 @@ struct Rows<'a> {
 impl Rows<'_> {
     fn push(&mut self, path: &[&str], value: String, origin: Option<&str>) {
         let path: Vec<String> = path.iter().map(|p| (*p).to_owned()).collect();
+        // What comes from a variable is taken for a secret, whatever it is for.
+        let from_variable = self.config.origins.get(&path).is_some_and(|o| !o.variables.is_empty());
+        let value = if from_variable && origin.is_none() { MASK.to_owned() } else { value };
         let origin = origin.map_or_else(|| self.origin(&path), str::to_owned);
         self.rows.push(Row { path, value, origin });
     }
@@ -155,12 +158,6 @@ impl Rows<'_> {
                 (Some(known), Some(value)) if !known.secret => value.expose().to_owned(),
                 _ => MASK.to_owned(),
             };
-            let from_variable = self
-                .config
-                .origins
-                .get(&["databases", name, "credential", key].map(str::to_owned))
-                .is_some_and(|o| !o.variables.is_empty());
-            let value = if from_variable { MASK.to_owned() } else { value };
             self.push(&["databases", name, "credential", key], value, None);
         }
         for (key, list) in [
