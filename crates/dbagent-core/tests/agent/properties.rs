@@ -67,6 +67,10 @@ impl Thread {
         assert!(rows.charged + rows.reserved <= LIMIT, "seed {}: {rows:?}", self.seed);
         let open: u64 = self.state.reserved.values().sum();
         assert_eq!(rows.reserved, open, "seed {}", self.seed);
+        for key in self.state.reserved.keys() {
+            let call = self.state.find_call(key).map(|c| &c.status);
+            assert!(matches!(call, Some(CallStatus::Executing(_))), "seed {}: {key} is {call:?}", self.seed);
+        }
     }
 
     fn finish(&mut self, key: &str) {
@@ -187,7 +191,11 @@ impl Thread {
                     shown_hash: "h".into(),
                 });
             }
-            Next::CloseTurn => self.add(Fact::TurnClosed { turn: self.state.turn }),
+            Next::CloseTurn => {
+                let done = self.state.calls.iter().all(|c| c.status == CallStatus::Done);
+                assert!(done, "seed {}: {:?}", self.seed, self.state.calls);
+                self.add(Fact::TurnClosed { turn: self.state.turn });
+            }
             Next::Model { tools } => self.reply(tools),
             Next::Idle => {
                 if self.state.run.ended.is_none() && self.state.run.number > 0 {
