@@ -85,7 +85,8 @@ pub fn printable(text: &str) -> String {
 }
 
 /// Estimates the tokens of a text: ASCII at `chars_per_token` characters each, other scripts at one token
-/// a character. An upper estimate for common tokenizers on prose; used for limits, never for billing.
+/// a character. An upper estimate for common tokenizers on prose; on tables of figures they need up to twice
+/// as many. Used for limits, never for billing.
 pub fn estimate_tokens(text: &str, chars_per_token: f32) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     let other = text.chars().filter(|c| !c.is_ascii()).count();

@@ -45,6 +45,11 @@ pub const BUILT_WITH: &[&str] = &[
     "sqlite",
 ];
 
+/// The program in the crate's README compiles.
+#[cfg(all(doctest, feature = "offline"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     #[test]
