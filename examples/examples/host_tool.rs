@@ -95,11 +95,9 @@ fn script() -> ScriptedModel {
             let revenue = ReadTable::from_observation(&last_observation(request))
                 .and_then(|table| table.rows.first()?.first()?.as_ref()?.parse::<f64>().ok());
             match revenue {
-                Some(dollars) => vec![call(
-                    "convert",
-                    serde_json::json!({"dollars": dollars, "currency": "JPY"}),
-                )]
-                .into(),
+                Some(dollars) => {
+                    vec![call("convert", serde_json::json!({"dollars": dollars, "currency": "JPY"}))].into()
+                }
                 None => "The database gave no revenue.".into(),
             }
         })

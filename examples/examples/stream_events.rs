@@ -8,6 +8,7 @@
 use dbagent::LightAgent;
 use dbagent::event::EventKind;
 use dbagent::fact::Fact;
+use dbagent::text::shorten;
 
 #[tokio::main]
 async fn main() -> dbagent::Result<()> {
@@ -32,18 +33,25 @@ fn show(event: &EventKind) {
     match event {
         // Facts are what the thread remembers; everything else is only for whoever watches.
         EventKind::Fact(record) => match &record.fact {
-            Fact::CallReady { key, arguments } => println!("  {key}: called with {arguments}"),
+            Fact::CallReady { key, arguments } => println!("  {key}: called with {}", line(arguments)),
             Fact::CallFinished { key, is_error, .. } => {
                 println!("  {key}: {}", if *is_error { "did not work" } else { "done" });
             }
             _ => {}
         },
-        EventKind::Judged { statement, refusal: None, .. } => println!("  cleared: {statement}"),
-        EventKind::Judged { statement, refusal: Some(why), .. } => println!("  refused: {statement}: {why}"),
+        EventKind::Judged { statement, refusal: None, .. } => println!("  cleared: {}", line(statement)),
+        EventKind::Judged { statement, refusal: Some(why), .. } => {
+            println!("  refused: {}: {why}", line(statement));
+        }
         EventKind::Ran { rows, complete, elapsed, .. } => {
             println!("  {rows} rows{} in {elapsed:?}", if *complete { "" } else { ", incomplete" });
         }
         // Kinds that a later version adds are passed over.
         _ => {}
     }
+}
+
+/// A statement on one line, shortened with a word on by how much.
+fn line(text: &str) -> String {
+    shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "), 100)
 }

@@ -44,9 +44,9 @@ async fn main() -> dbagent::Result<()> {
             println!("asked again: {}", text.lines().last().unwrap_or_default());
         }
     }
-    let value = answer
-        .structured
-        .ok_or_else(|| Error::new(ErrorKind::Model, "the run ended without an answer that fits the schema"))?;
+    let value = answer.structured.ok_or_else(|| {
+        Error::new(ErrorKind::Model, "the run ended without an answer that fits the schema")
+    })?;
     let longest: LongestTrack = serde_json::from_value(value)
         .map_err(|e| Error::new(ErrorKind::Model, "the answer does not fit the type").source(e))?;
     println!("{longest:?}");
