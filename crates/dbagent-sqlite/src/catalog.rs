@@ -9,6 +9,7 @@ use dbagent_core::catalog::{
 use rusqlite::{Connection, Result, params};
 
 use crate::count::Counter;
+use crate::error::is_mistake;
 use crate::modules;
 use crate::parse::ddl::{self, ColumnText, Definition, TableDefinition};
 use crate::schema::{self, ColumnRow, Entry, EntryKind, Hidden, MAIN};
@@ -121,8 +122,8 @@ fn detail(db: &Connection, entry: &Entry, counter: &mut Counter<'_>) -> Result<O
     detail.summary.rows = counter.rows(entry).unwrap_or_default();
     let rows = match schema::columns(db, &entry.schema, &entry.name) {
         Ok(rows) => rows,
-        // A view over a table that is gone stays in the schema.
-        Err(e) if entry.kind == EntryKind::View => {
+        // A view over a table that is gone stays in the schema, and so does a table without its module.
+        Err(e) if entry.kind != EntryKind::Table && is_mistake(&e) => {
             detail.notes.push(format!("cannot be read: {e}"));
             return Ok(detail);
         }

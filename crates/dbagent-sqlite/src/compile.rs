@@ -13,7 +13,7 @@ use dbagent_core::{Error, NameCase, ObjectName, Policy, Refusal, Result, Rule};
 use rusqlite::Statement;
 
 use crate::connect::Conn;
-use crate::error::{Phase, translate, translate_under};
+use crate::error::{Phase, is_mistake, translate, translate_under};
 use crate::resolve::{Resolver, each_body, each_object, virtual_tables};
 use crate::watch::{ReadAccess, Recording};
 use crate::{diagnose, parse, schema};
@@ -43,7 +43,7 @@ pub(crate) fn compile<'c>(
         Err(rusqlite::Error::MultipleStatement) => return Ok(Err(disagrees("more than one statement"))),
         Err(rusqlite::Error::Empty) => return Ok(Err(disagrees("no statement"))),
         Err(_) if !recording.denied.is_empty() => return Ok(Err(disagrees(&recording.denied.join(", ")))),
-        Err(e) => return Err(explain(conn, e, parsed, &resolution, call)),
+        Err(e) => return Err(explain(conn, e, text, parsed, &resolution, call)),
     };
     // SQLite does not count every pragma that reads as read-only; the authorizer let through only those of
     // the list.
@@ -76,7 +76,11 @@ fn connect_virtual_tables(conn: &Conn, resolution: &Resolution) -> rusqlite::Res
     conn.watch.set_catalogue(true);
     let connected = names.into_iter().try_for_each(|name| {
         let schema = name.namespace.as_deref().unwrap_or(schema::MAIN);
-        schema::columns(&conn.db, schema, &name.name).map(|_| ())
+        match schema::columns(&conn.db, schema, &name.name) {
+            // What is wrong with it is said when the statement is compiled.
+            Err(e) if !is_mistake(&e) => Err(e),
+            _ => Ok(()),
+        }
     });
     conn.watch.set_catalogue(false);
     connected
@@ -85,12 +89,13 @@ fn connect_virtual_tables(conn: &Conn, resolution: &Resolution) -> rusqlite::Res
 fn explain(
     conn: &Conn,
     e: rusqlite::Error,
+    text: &str,
     parsed: &Parsed,
     resolution: &Resolution,
     call: &CallContext,
 ) -> Error {
     let error = translate_under(e, Phase::Compile, call);
-    diagnose::refine(error, parsed, resolution, &conn.db)
+    diagnose::refine(error, text, parsed, resolution, &conn.db)
 }
 
 fn disagrees(what: &str) -> Refusal {
@@ -215,4 +220,90 @@ pub(crate) fn bind(
     params: &dbagent_core::Params,
 ) -> std::result::Result<(), Error> {
     crate::bind::all(statement, params).map_err(|e| translate(e, Phase::Run))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::connect::harden;
+
+    fn conn(policy: &Policy) -> Conn {
+        let db = rusqlite::Connection::open_in_memory().unwrap();
+        db.execute_batch(
+            "CREATE TABLE a (x, y); INSERT INTO a VALUES (1, 2); CREATE TABLE b (x, y);
+             CREATE VIEW v AS SELECT x FROM b",
+        )
+        .unwrap();
+        harden(db, policy, Duration::from_secs(1)).unwrap()
+    }
+
+    /// Compiles one text under what another text was judged to be.
+    fn under(text: &str, judged: &str, policy: &Policy) -> Result<Outcome<()>> {
+        let conn = conn(policy);
+        let parsed = parse::statement(judged, 1_000)?;
+        let call = CallContext::within(Duration::from_secs(10));
+        let compiled = compile(&conn, &Resolver::default(), text, &parsed, policy, &call)?.map(drop);
+        Ok(compiled)
+    }
+
+    #[test]
+    fn what_the_engine_sees_beyond_the_parse_is_refused_and_nothing_is_stepped() {
+        let policy = Policy::default();
+        for (text, judged) in [
+            ("SELECT x FROM b", "SELECT x FROM a"),
+            ("SELECT a.x FROM a, b", "SELECT x FROM a"),
+            ("SELECT count(*) FROM b", "SELECT count(*) FROM a"),
+            ("SELECT x FROM v", "SELECT x FROM a"),
+            ("SELECT (SELECT y FROM b) FROM a", "SELECT x FROM a"),
+            ("SELECT sql FROM sqlite_master", "SELECT x FROM a"),
+            ("SELECT abs(x) FROM a", "SELECT x FROM a"),
+            ("SELECT x LIKE 'a' FROM a", "SELECT x FROM a"),
+            ("SELECT value FROM json_each('[]')", "SELECT 1"),
+            ("SELECT 1; SELECT 2", "SELECT 1"),
+            ("SELECT 1; DELETE FROM a", "SELECT 1"),
+            ("", "SELECT 1"),
+            ("-- SELECT 1", "SELECT 1"),
+            ("PRAGMA user_version", "SELECT 1"),
+            ("PRAGMA query_only = OFF", "SELECT 1"),
+            ("PRAGMA query_only = OFF", "PRAGMA query_only"),
+            ("DELETE FROM a", "SELECT x FROM a"),
+            ("INSERT INTO a SELECT * FROM a", "SELECT * FROM a"),
+            ("WITH c AS (SELECT 1) DELETE FROM a RETURNING x", "WITH c AS (SELECT 1) SELECT x FROM a"),
+            ("ATTACH 'x' AS y", "SELECT 1"),
+            ("BEGIN", "SELECT 1"),
+            ("SELECT load_extension('x')", "SELECT 1"),
+            ("VACUUM INTO 'x'", "SELECT 1"),
+        ] {
+            let refusal = under(text, judged, &policy).unwrap().unwrap_err();
+            assert_eq!(refusal.rule, Rule::EngineDisagrees, "{text}: {refusal}");
+        }
+        for text in
+            ["SELECT x FROM a", "SELECT count(*) FROM a", "WITH b AS (SELECT 1) SELECT count(*) FROM b, v"]
+        {
+            under(text, text, &policy).unwrap().unwrap();
+        }
+    }
+
+    #[test]
+    fn rules_for_columns_hold_on_what_the_engine_reads() {
+        let policy = Policy::default().deny("main.a.y").unwrap();
+        // The parse names the table and another column of it; the engine reads the denied one.
+        let refusal = under("SELECT y FROM a", "SELECT x FROM a", &policy).unwrap().unwrap_err();
+        assert_eq!(refusal.rule, Rule::DeniedColumn, "{refusal}");
+        under("SELECT x FROM a", "SELECT x FROM a", &policy).unwrap().unwrap();
+        let policy = Policy::default().deny("main.b").unwrap();
+        let refusal = under("SELECT x FROM v", "SELECT x FROM v", &policy).unwrap().unwrap_err();
+        assert_eq!(refusal.rule, Rule::DeniedObject, "{refusal}");
+    }
+
+    #[test]
+    fn the_name_of_an_expression_is_told_from_the_name_of_a_table() {
+        let policy = Policy::default();
+        let text = "WITH b AS (SELECT 1) SELECT count(*) FROM b";
+        under(text, text, &policy).unwrap().unwrap();
+        let refusal = under("SELECT count(*) FROM b", text, &policy).unwrap().unwrap_err();
+        assert_eq!(refusal.rule, Rule::EngineDisagrees);
+    }
 }

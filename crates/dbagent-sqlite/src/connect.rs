@@ -86,20 +86,24 @@ impl Opener {
             Some(ffi::SQLITE_CANTOPEN | ffi::SQLITE_PERM | ffi::SQLITE_AUTH) => {
                 file::cannot_open(&self.path, e)
             }
-            _ => error::translate(e, Phase::Open).with("file", self.path.display()),
+            _ => self.failed(e, call),
         })?;
-        let conn = harden(db, &self.policy, self.lock_wait)
-            .map_err(|e| error::translate(e, Phase::Open).with("file", self.path.display()))?;
+        let conn = harden(db, &self.policy, self.lock_wait).map_err(|e| self.failed(e, call))?;
         conn.patiently(call, || conn.db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())))
-            .map_err(|e| match error::primary(&e) {
-                Some(ffi::SQLITE_NOTADB) => file::not_a_database(&self.path).source(e),
-                _ => error::translate_under(e, Phase::Open, call).with("file", self.path.display()),
-            })?;
+            .map_err(|e| self.failed(e, call))?;
         Ok(Conn { identity: Some(identity), ..conn })
+    }
+
+    fn failed(&self, e: rusqlite::Error, call: &CallContext) -> Error {
+        match error::primary(&e) {
+            Some(ffi::SQLITE_NOTADB) => file::not_a_database(&self.path).source(e),
+            _ => error::translate_under(e, Phase::Open, call).with("file", self.path.display()),
+        }
     }
 }
 
-/// Takes from a connection what can be taken: writing, attaching, loading, and trust in the schema.
+/// Takes from a connection what can be taken: writing, attaching, loading, and trust in the schema. The file
+/// is not read for it, so that no lock is in the way.
 pub(crate) fn harden(mut db: Connection, policy: &Policy, lock_wait: Duration) -> rusqlite::Result<Conn> {
     db.busy_timeout(LOCK_SLICE)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -127,14 +131,20 @@ impl Conn {
         call: &CallContext,
         attempt: impl Fn() -> rusqlite::Result<T>,
     ) -> rusqlite::Result<T> {
-        let begun = Instant::now();
+        let until = self.patience(call);
         loop {
             let outcome = attempt();
             let busy = matches!(&outcome, Err(e) if error::primary(e) == Some(ffi::SQLITE_BUSY));
-            if !busy || begun.elapsed() >= self.lock_wait || call.is_over() {
+            if !busy || Instant::now() >= until || call.is_over() {
                 return outcome;
             }
         }
+    }
+
+    /// How long a lock is waited for: a little less than the call has time, so that it can still say why
+    /// nothing came.
+    pub(crate) fn patience(&self, call: &CallContext) -> Instant {
+        Instant::now() + self.lock_wait.min(call.remaining().saturating_sub(2 * LOCK_SLICE))
     }
 }
 

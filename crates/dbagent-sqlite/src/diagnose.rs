@@ -17,7 +17,13 @@ const MAX_NAMES: usize = 20;
 const ROW_NUMBER: &[&str] = &["rowid", "oid", "_rowid_"];
 
 /// The same error with its real kind and a hint, where the catalogue tells.
-pub(crate) fn refine(error: Error, parsed: &Parsed, resolution: &Resolution, db: &Connection) -> Error {
+pub(crate) fn refine(
+    error: Error,
+    text: &str,
+    parsed: &Parsed,
+    resolution: &Resolution,
+    db: &Connection,
+) -> Error {
     if error.kind() != ErrorKind::Syntax {
         return error;
     }
@@ -25,7 +31,7 @@ pub(crate) fn refine(error: Error, parsed: &Parsed, resolution: &Resolution, db:
         return refined;
     }
     if let Some(used) = error.position().and_then(|at| column_at(parsed, at))
-        && let Some(hint) = unknown_column(used, parsed, resolution)
+        && let Some(hint) = unknown_column(used, text, parsed, resolution)
     {
         return again(&error, ErrorKind::UnknownColumn, hint);
     }
@@ -79,7 +85,7 @@ fn column_at(parsed: &Parsed, at: usize) -> Option<&ColumnUse> {
 }
 
 /// What to say when none of the objects that a name may belong to has it.
-fn unknown_column(used: &ColumnUse, parsed: &Parsed, resolution: &Resolution) -> Option<String> {
+fn unknown_column(used: &ColumnUse, text: &str, parsed: &Parsed, resolution: &Resolution) -> Option<String> {
     let name = used.column.as_deref()?;
     let candidates: Vec<&ResolvedObject> = used
         .candidates
@@ -94,11 +100,16 @@ fn unknown_column(used: &ColumnUse, parsed: &Parsed, resolution: &Resolution) ->
             || o.column_aliases.iter().any(|(alias, _)| CASE.same(alias, name))
     };
     if candidates.iter().any(has) {
-        return None;
+        // A table in sight has it, and still the name behind this qualifier is none.
+        let written = used.span.and_then(|s| text.get(s.start..s.end))?;
+        let (table, _) = written.rsplit_once('.')?;
+        return Some(format!("nothing that the statement reads is called {table}"));
     }
     let shown: Vec<String> = match candidates.as_slice() {
         [] => {
-            return Some(format!("no table in sight has a column {name}; a text is written in single quotes"));
+            return Some(format!(
+                "no table in sight has a column {name}; a text is written in single quotes"
+            ));
         }
         [one] => vec![format!("no such column {}.{name}; it has {}", one.name.name, listed(&one.columns))],
         several => {

@@ -39,7 +39,7 @@ pub(crate) fn translate(e: rusqlite::Error, phase: Phase) -> Error {
     if let Some(offset) = offset {
         error = error.at(offset);
     }
-    if let Some(hint) = hint(kind, code) {
+    if let Some(hint) = hint(kind, code, phase) {
         error = error.hint(hint);
     }
     if matches!(kind, ErrorKind::Locked | ErrorKind::Conflict) {
@@ -66,6 +66,11 @@ pub(crate) fn stopped(call: &CallContext, operation: &'static str) -> Error {
         .op(operation)
         .code("SQLITE_INTERRUPT")
         .hint("ask for less: filter on an indexed column, aggregate, or leave out a join")
+}
+
+/// Whether an error is about the text or the definition, and not about the file or the connection.
+pub(crate) fn is_mistake(e: &rusqlite::Error) -> bool {
+    primary(e) == Some(ffi::SQLITE_ERROR)
 }
 
 /// The primary result code.
@@ -130,14 +135,19 @@ fn kind(code: i32, phase: Phase) -> ErrorKind {
         ffi::SQLITE_SCHEMA => ErrorKind::Conflict,
         ffi::SQLITE_TOOBIG => ErrorKind::TooLarge,
         ffi::SQLITE_CONSTRAINT => ErrorKind::Constraint,
-        ffi::SQLITE_MISMATCH => ErrorKind::Data,
-        ffi::SQLITE_MISUSE | ffi::SQLITE_RANGE | ffi::SQLITE_INTERNAL => ErrorKind::Internal,
+        // A function was given an index that it does not have; parameters were counted before.
+        ffi::SQLITE_MISMATCH | ffi::SQLITE_RANGE => ErrorKind::Data,
+        ffi::SQLITE_MISUSE | ffi::SQLITE_INTERNAL => ErrorKind::Internal,
         _ => ErrorKind::Engine,
     }
 }
 
-fn hint(kind: ErrorKind, code: Option<i32>) -> Option<&'static str> {
+fn hint(kind: ErrorKind, code: Option<i32>, phase: Phase) -> Option<&'static str> {
     Some(match kind {
+        ErrorKind::Corrupt if phase == Phase::Open => {
+            "SQLite cannot take in the schema: the file is damaged, or its schema calls functions that a file \
+             is not trusted with; restore a backup, or save what can be read with `sqlite3 FILE .recover`"
+        }
         ErrorKind::Unwritable if code == Some(ffi::SQLITE_READONLY_ROLLBACK) => {
             "a write to this database was interrupted and must be rolled back first: open it once with a \
              program that may write to it, such as the sqlite3 shell"

@@ -92,7 +92,7 @@ fn looks_encrypted(sample: &[u8], length: u64) -> bool {
     }
     let variety = seen.iter().filter(|s| **s).count();
     sample.len() as u64 == SAMPLE
-        && length % 512 == 0
+        && length.is_multiple_of(512)
         && variety >= ENCRYPTED_VARIETY
         && !known.iter().any(|magic| sample.starts_with(magic))
 }

@@ -51,6 +51,8 @@ use dbagent_core::{
 
 pub use rusqlite;
 
+use futures_core::future::BoxFuture;
+
 use ident::Qualified;
 use session::{CONNECTIONS, SqliteSession};
 
@@ -78,7 +80,8 @@ pub const DIALECT: Dialect = Dialect::new("sqlite", parse::parse, open)
         comments: Support::Emulated,
         mixed_columns: Support::Yes,
         nested_values: Support::No,
-        namespaces: Support::Yes,
+        // The one file is the one namespace; it is not shown.
+        namespaces: Support::No,
         max_concurrent_reads: CONNECTIONS,
     })
     .prompt(include_str!("prompt.md"))
@@ -87,10 +90,7 @@ pub const DIALECT: Dialect = Dialect::new("sqlite", parse::parse, open)
 
 dbagent_core::inventory::submit! { DIALECT }
 
-fn open<'a>(
-    target: &'a Target,
-    context: &'a OpenContext,
-) -> std::pin::Pin<Box<dyn Future<Output = Result<Box<dyn Session>>> + Send + 'a>> {
+fn open<'a>(target: &'a Target, context: &'a OpenContext) -> BoxFuture<'a, Result<Box<dyn Session>>> {
     Box::pin(async move { Ok(Box::new(SqliteSession::open(target, context).await?) as Box<dyn Session>) })
 }
 

@@ -39,7 +39,7 @@ const ROUNDING: &[(&str, One)] =
 
 const TWO: &[(&str, Two)] = &[
     ("atan2", f64::atan2),
-    ("log", |base, x| if base > 0.0 && x > 0.0 && base != 1.0 { x.ln() / base.ln() } else { f64::NAN }),
+    ("log", |base, x| if base > 1.0 && x > 0.0 { x.ln() / base.ln() } else { f64::NAN }),
     ("mod", |x, y| x % y),
     ("pow", f64::powf),
     ("power", f64::powf),
@@ -63,8 +63,8 @@ fn log2(x: f64) -> f64 {
 
 /// Adds the functions unless the connection has them.
 pub(crate) fn install(db: &Connection) -> Result<()> {
-    let present = "SELECT count(*) FROM pragma_function_list WHERE name = 'sqrt'";
-    if db.query_row(present, [], |row| row.get::<_, i64>(0))? > 0 {
+    // Asked this way the engine does not read the schema of the file.
+    if db.prepare("SELECT sqrt(1)").is_ok() {
         return Ok(());
     }
     let flags =

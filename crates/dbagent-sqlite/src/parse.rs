@@ -41,6 +41,11 @@ pub(crate) fn parse(request: &Request, context: &ParseContext) -> Result<Parsed>
 
 /// Reads one statement of at most `limit` tokens.
 pub(crate) fn statement(text: &str, limit: usize) -> Result<Parsed> {
+    // The core has refused it before; to SQLite the text would end there.
+    if let Some(at) = text.find('\0') {
+        let span = Some(Span::new(at, at + 1));
+        return Ok(refused(Finding::new(Rule::NotText, "the statement holds a NUL character", span)));
+    }
     let tokens = match Tokens::read(text, limit) {
         Ok(tokens) => tokens,
         Err(why) => return unreadable(why, limit),
@@ -78,6 +83,9 @@ fn unreadable(why: Unreadable, limit: usize) -> Result<Parsed> {
         }
         Unreadable::TooDeep(at) => {
             Finding::new(Rule::TooComplex, "parentheses are nested too deep", Some(at))
+        }
+        Unreadable::TooLong(at) => {
+            Finding::new(Rule::TooComplex, "a list has more names than a table can have columns", Some(at))
         }
         Unreadable::TclVariable(at) => Finding::new(
             Rule::UnknownSyntax,

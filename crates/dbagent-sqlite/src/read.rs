@@ -27,7 +27,7 @@ pub(crate) fn stream(
         .collect();
     let width = columns.len();
     let mut writer = sink.into_writer(columns);
-    let begun = Instant::now();
+    let until = conn.patience(call);
     loop {
         let mut rows = statement.raw_query();
         let mut delivered = false;
@@ -50,15 +50,15 @@ pub(crate) fn stream(
         match failed {
             None => break,
             // The lock that another process holds may be free in a moment; nothing was handed on yet.
-            Some(e) if primary(&e) == Some(ffi::SQLITE_BUSY) && !delivered && !over(conn, begun, call) => {}
+            Some(e) if primary(&e) == Some(ffi::SQLITE_BUSY) && !delivered && waits(until, call) => {}
             Some(e) => return Err(translate_under(e, Phase::Run, call)),
         }
     }
     writer.finish_blocking()
 }
 
-fn over(conn: &Conn, begun: Instant, call: &CallContext) -> bool {
-    begun.elapsed() >= conn.lock_wait || call.is_over()
+fn waits(until: Instant, call: &CallContext) -> bool {
+    Instant::now() < until && !call.is_over()
 }
 
 fn write(row: &Row<'_>, width: usize, writer: &mut RowWriter) -> Result<()> {

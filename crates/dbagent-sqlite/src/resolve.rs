@@ -11,6 +11,7 @@ use dbagent_core::{Effects, ObjectName};
 use rusqlite::Result;
 
 use crate::connect::Conn;
+use crate::error::is_mistake;
 use crate::file::Identity;
 use crate::modules;
 use crate::parse::ddl::{self, Definition};
@@ -164,10 +165,11 @@ fn look_up(conn: &Conn, name: &ObjectName) -> Result<Option<Known>> {
         _ => entry,
     };
     let definition = entry.sql.as_deref().and_then(ddl::definition);
-    // A view that is broken has no columns to name; the engine will say what is wrong with it.
+    // A view that is broken has no columns to name, nor has a virtual table without its module; the engine
+    // will say what is wrong with it.
     let columns = match schema::columns(db, &entry.schema, &entry.name) {
         Ok(columns) => columns,
-        Err(_) if entry.kind == EntryKind::View => Vec::new(),
+        Err(e) if entry.kind != EntryKind::Table && is_mistake(&e) => Vec::new(),
         Err(e) => return Err(e),
     };
     let object = ResolvedObject {

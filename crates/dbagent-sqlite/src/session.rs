@@ -20,7 +20,7 @@ use crate::error::{Phase, translate, translate_under};
 use crate::location::Location;
 use crate::pool::Pool;
 use crate::resolve::Resolver;
-use crate::{catalog, parse, read};
+use crate::{catalog, parse, read, schema};
 
 /// Connections of one session to one file.
 pub(crate) const CONNECTIONS: u32 = 4;
@@ -83,7 +83,10 @@ impl SqliteSession {
 #[async_trait]
 impl Session for SqliteSession {
     fn settings(&self) -> Settings {
-        Settings::new().with("version", rusqlite::version()).with(Settings::DEFAULT_NAMESPACE, "main")
+        Settings::new()
+            .with(Settings::DEFAULT_NAMESPACE, schema::MAIN)
+            .with("version", rusqlite::version())
+            .with(Settings::DEFAULT_NAMESPACE, "main")
     }
 
     async fn resolve(&self, needs: &Needs, call: &CallContext) -> Result<Resolution> {

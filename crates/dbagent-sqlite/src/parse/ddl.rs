@@ -74,7 +74,7 @@ pub(crate) struct ColumnText {
 /// Reads a definition; `None` for what is none.
 pub(crate) fn definition(text: &str) -> Option<Definition> {
     let tokens = Tokens::read(text, MAX_TOKENS).ok()?;
-    with_command(&tokens, Spelling::Numbered, |command, marks| read(command, marks)).ok()?
+    with_command(&tokens, Spelling::Numbered, read).ok()?
 }
 
 fn read(command: &Cmd<'_>, marks: &Marks<'_>) -> Option<Definition> {

@@ -27,7 +27,6 @@ impl Walk<'_, '_> {
                     open.extend(*else_expr);
                 }
                 Expr::Cast { expr, type_name: _ } => open.push(expr),
-                Expr::Collate(inner, _) => open.push(inner),
                 Expr::DoublyQualified(_schema, table, column) => {
                     let (table, column) = (self.word(table), self.word(column));
                     self.qualified_column(&table, column, env);
@@ -44,7 +43,7 @@ impl Walk<'_, '_> {
                     match order_by {
                         None => {}
                         Some(FunctionCallOrder::SortList(terms)) => {
-                            open.extend(terms.iter().map(|t| &t.expr))
+                            open.extend(terms.iter().map(|t| &t.expr));
                         }
                     }
                     if let Some(tail) = filter_over {
@@ -85,7 +84,7 @@ impl Walk<'_, '_> {
                     };
                     self.column_of(source.objects, None, None);
                 }
-                Expr::IsNull(inner) | Expr::NotNull(inner) => open.push(inner),
+                Expr::Collate(inner, _) | Expr::IsNull(inner) | Expr::NotNull(inner) => open.push(inner),
                 Expr::Like { lhs, not: _, op, rhs, escape } => {
                     self.operator(match op {
                         LikeOperator::Glob => "glob",

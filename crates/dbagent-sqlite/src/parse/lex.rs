@@ -13,6 +13,9 @@ use sqlite3_parser::lexer::sql::{Error as LexError, Tokenizer};
 /// How deep parentheses may be nested. Trees are walked and dropped by recursion along them, and a view's
 /// text is read on an ordinary thread.
 const MAX_PARENTHESES: usize = 300;
+/// How many names a list may have. SQLite knows at most 2,000 columns, and the parser compares the names of
+/// a list with each other.
+const MAX_NAMES: usize = 4_000;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const VERTICAL_TAB: u8 = 0x0b;
 
@@ -46,6 +49,8 @@ pub(crate) enum Unreadable {
     TooMany,
     /// Parentheses nested too deep.
     TooDeep(Span),
+    /// A list of more names than a table can have columns.
+    TooLong(Span),
     /// A variable in the form of Tcl, `$name(…)`: its end is not where other readers see it.
     TclVariable(Span),
     /// What SQLite's tokenizer refuses.
@@ -107,7 +112,43 @@ impl<'t> Tokens<'t> {
             }
             tokens.list.push(Token { kind, span });
         }
-        Ok(tokens)
+        match tokens.long_list() {
+            Some(at) => Err(Unreadable::TooLong(at)),
+            None => Ok(tokens),
+        }
+    }
+
+    /// Where a list of names is too long: bare names and commas in turn, or the columns of a definition.
+    fn long_list(&self) -> Option<Span> {
+        let creates = self.list.iter().find(|t| t.kind != TokenType::TK_SEMI);
+        let creates = creates.is_some_and(|t| t.kind == TokenType::TK_CREATE);
+        let (mut names, mut columns, mut depth) = (0, 0, 0_usize);
+        let mut after_comma = false;
+        let mut using = false;
+        for token in &self.list {
+            match token.kind {
+                TokenType::TK_USING => (using, columns) = (true, 0),
+                TokenType::TK_LP => depth += 1,
+                TokenType::TK_RP => {
+                    depth = depth.saturating_sub(1);
+                    using = false;
+                }
+                TokenType::TK_COMMA if using || (depth == 1 && creates) => columns += 1,
+                _ => {}
+            }
+            // Everything but a name behind a comma and a comma behind a name ends the list.
+            let is_comma = token.kind == TokenType::TK_COMMA;
+            if token.kind == TokenType::TK_ID && after_comma {
+                names += 1;
+            } else if !is_comma || after_comma {
+                names = 0;
+            }
+            after_comma = is_comma;
+            if names > MAX_NAMES || columns > MAX_NAMES {
+                return Some(token.span);
+            }
+        }
+        None
     }
 
     fn comment(&mut self, start: usize, end: usize) {
@@ -218,6 +259,27 @@ mod tests {
         assert_eq!(Tokens::read("a b c", 2).unwrap_err(), Unreadable::TooMany);
         assert!(Tokens::read("a b c", 3).is_ok());
         assert!(matches!(Tokens::read(&"(".repeat(301), 9_999), Err(Unreadable::TooDeep(_))));
+    }
+
+    #[test]
+    fn lists_of_names_are_no_longer_than_tables_are_wide() {
+        let names = |n| vec!["a"; n].join(", ");
+        let read = |text: String| Tokens::read(&text, 99_999).err();
+        assert_eq!(read(format!("SELECT {} FROM t", names(4_000))), None);
+        assert!(matches!(read(format!("SELECT {} FROM t", names(4_100))), Some(Unreadable::TooLong(_))));
+        assert!(matches!(
+            read(format!("SELECT 1 FROM t JOIN u USING ({})", names(4_100))),
+            Some(Unreadable::TooLong(_))
+        ));
+        let columns = vec!["a INT"; 4_100].join(", ");
+        assert!(matches!(read(format!("CREATE TABLE t ({columns})")), Some(Unreadable::TooLong(_))));
+        let strings = vec!["'a'"; 4_100].join(", ");
+        let using = format!("SELECT 1 FROM t JOIN u USING ({strings})");
+        assert!(matches!(read(using), Some(Unreadable::TooLong(_))));
+        // Values are no names.
+        assert_eq!(read(format!("SELECT 1 IN ({strings})")), None);
+        assert_eq!(read(format!("SELECT 1 IN ({})", vec!["1"; 9_000].join(","))), None);
+        assert_eq!(read(format!("SELECT {}", vec!["a, 1"; 9_000].join(","))), None);
     }
 
     #[test]

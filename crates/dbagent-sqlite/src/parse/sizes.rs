@@ -38,13 +38,12 @@ fn printed(args: &[Expr<'_>]) -> Option<f64> {
         let mut number = 0.0_f64;
         // Flags, a width, a point, a precision; then the letter.
         while let Some(c) = chars.next_if(|c| c.is_ascii_digit() || "-+ #!,.*l0".contains(*c)) {
-            match c.to_digit(10) {
-                Some(digit) => number = number.mul_add(10.0, f64::from(digit)),
-                None => {
-                    stars |= c == '*';
-                    size += number;
-                    number = 0.0;
-                }
+            if let Some(digit) = c.to_digit(10) {
+                number = number.mul_add(10.0, f64::from(digit));
+            } else {
+                stars |= c == '*';
+                size += number;
+                number = 0.0;
             }
         }
         size += number;

@@ -1,0 +1,162 @@
+//! Rules for objects and columns, by every way to reach them.
+
+use dbagent_core::{Policy, Rule};
+
+use crate::support::{Ran, Scratch, run};
+
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.change(
+        "CREATE VIEW contacts AS SELECT id, name, email AS address FROM users;
+         CREATE VIEW names AS SELECT id, name FROM users;
+         CREATE VIEW everything AS SELECT * FROM users;
+         CREATE VIEW outer_names AS SELECT name FROM names;
+         CREATE VIEW outer_contacts AS SELECT address FROM contacts;
+         CREATE TABLE secrets (k TEXT PRIMARY KEY, v TEXT) WITHOUT ROWID;
+         CREATE INDEX secrets_v ON secrets (v);",
+    );
+    scratch
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_denied_column_is_denied_by_every_way() {
+    let scratch = scratch();
+    let session = scratch.session_under(Policy::default().deny("main.users.email").unwrap()).await;
+    for sql in [
+        "SELECT email FROM users",
+        "SELECT EMAIL FROM Users",
+        "SELECT \"email\" FROM users",
+        "SELECT [email] FROM users",
+        "SELECT u.email FROM users u",
+        "SELECT main.users.email FROM users",
+        "SELECT * FROM users",
+        "SELECT users.* FROM users",
+        "SELECT u.* FROM orders o JOIN users u ON u.id = o.user_id",
+        "SELECT name FROM users WHERE email LIKE 'a%'",
+        "SELECT name FROM users ORDER BY email",
+        "SELECT count(*) FROM users GROUP BY email",
+        "SELECT max(email) FROM users",
+        "SELECT count(DISTINCT email) FROM users",
+        "SELECT name FROM users ORDER BY length(email)",
+        "SELECT row_number() OVER (ORDER BY email) FROM users",
+        "SELECT name FROM users LIMIT (SELECT length(email) FROM users LIMIT 1)",
+        "SELECT (SELECT email FROM users WHERE id = o.user_id) FROM orders o",
+        "SELECT 1 FROM orders WHERE EXISTS (SELECT 1 FROM users WHERE email IS NULL)",
+        "SELECT o.id FROM orders o JOIN users ON email = status",
+        "SELECT id FROM users JOIN (SELECT 'ann@x.org' AS email) USING (email)",
+        "SELECT id FROM users NATURAL JOIN (SELECT 'ann@x.org' AS email)",
+        "WITH u AS (SELECT * FROM users) SELECT name FROM u",
+        "WITH u(a, b, c) AS (SELECT id, name, email FROM users) SELECT c FROM u",
+        "SELECT x FROM (SELECT email AS x FROM users)",
+        "SELECT name FROM users UNION SELECT email FROM users",
+        "SELECT id FROM orders WHERE user_id IN (SELECT id FROM users WHERE email > '')",
+        "SELECT json_group_array(json_object('e', email)) FROM users",
+        "SELECT value FROM users, json_each(json_array(email))",
+        "SELECT address FROM contacts",
+        "SELECT id FROM contacts",
+        "SELECT * FROM everything",
+        "SELECT name FROM everything",
+        "SELECT address FROM outer_contacts",
+        "EXPLAIN SELECT email FROM users",
+        "SELECT 1 WHERE 'ann@x.org' IN (SELECT email FROM users)",
+        "VALUES ((SELECT email FROM users LIMIT 1))",
+    ] {
+        match run(&session, sql).await {
+            Ran::Refused(refusal) => assert_eq!(refusal.rule, Rule::DeniedColumn, "{sql}: {refusal}"),
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+    for sql in [
+        "SELECT id, name, data FROM users",
+        "SELECT count(*) FROM users",
+        "SELECT name FROM names",
+        "SELECT name FROM outer_names",
+        "SELECT * FROM orders",
+        "SELECT u.name, o.* FROM users u JOIN orders o ON o.user_id = u.id",
+        "SELECT s.email FROM (SELECT name AS email FROM users) s",
+        "SELECT 'email' FROM users",
+        "SELECT name AS email FROM users ORDER BY email",
+        "SELECT rowid, id FROM users WHERE rowid = 1",
+        "WITH email AS (SELECT 1 AS x) SELECT x FROM email",
+        "PRAGMA table_info(orders)",
+    ] {
+        run(&session, sql).await.rows();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_row_number_is_the_key() {
+    let scratch = scratch();
+    let session = scratch.session_under(Policy::default().deny("main.users.id").unwrap()).await;
+    for sql in ["rowid", "oid", "_rowid_", "ROWID", "users.rowid", "id"] {
+        let refusal = run(&session, &format!("SELECT {sql} FROM users")).await.refusal();
+        assert_eq!(refusal.rule, Rule::DeniedColumn, "{sql}");
+    }
+    run(&session, "SELECT name FROM users").await.rows();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_allow_list_of_columns_leaves_nothing_else() {
+    let scratch = scratch();
+    let policy = Policy::default().allow("main.users.id").unwrap().allow("main.users.name").unwrap();
+    let session = scratch.session_under(policy).await;
+    run(&session, "SELECT id, name FROM users ORDER BY rowid").await.rows();
+    for (sql, rule) in [
+        ("SELECT email FROM users", Rule::DeniedColumn),
+        ("SELECT * FROM users", Rule::DeniedColumn),
+        ("SELECT id FROM orders", Rule::DeniedObject),
+        ("SELECT name FROM sqlite_schema", Rule::DeniedObject),
+        ("SELECT name FROM names", Rule::DeniedObject),
+        ("PRAGMA table_list", Rule::DeniedObject),
+        ("PRAGMA table_info(orders)", Rule::DeniedObject),
+    ] {
+        assert_eq!(run(&session, sql).await.refusal().rule, rule, "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_denied_object_is_denied_by_every_name() {
+    let scratch = scratch();
+    scratch.change("CREATE VIEW leak AS SELECT v FROM secrets");
+    let session = scratch.session_under(Policy::default().deny("secrets").unwrap()).await;
+    for sql in [
+        "SELECT * FROM secrets",
+        "SELECT count(*) FROM secrets",
+        "SELECT 1 FROM main.SECRETS",
+        "SELECT * FROM leak",
+        "SELECT 1 IN secrets",
+        "SELECT * FROM users, secrets",
+        "PRAGMA table_info(secrets)",
+        "PRAGMA main.table_xinfo('Secrets')",
+        "PRAGMA index_list(secrets)",
+        "PRAGMA index_info(secrets_v)",
+        "PRAGMA foreign_key_check(secrets)",
+        "PRAGMA quick_check(secrets)",
+        "SELECT * FROM pragma_table_info('secrets')",
+        "SELECT * FROM pragma_index_xinfo('secrets_v')",
+        "EXPLAIN QUERY PLAN SELECT * FROM secrets",
+        "WITH secrets2 AS (SELECT * FROM secrets) SELECT 1 FROM secrets2",
+    ] {
+        match run(&session, sql).await {
+            Ran::Refused(refusal) => assert_eq!(refusal.rule, Rule::DeniedObject, "{sql}: {refusal}"),
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+    run(&session, "WITH secrets AS (SELECT 1 AS x) SELECT x FROM secrets").await.rows();
+    // The schema table would tell of all tables, whatever it is called: an operator denies it too.
+    let policy = Policy::default().deny("secrets").unwrap().deny("sqlite_schema").unwrap();
+    let session = scratch.session_under(policy).await;
+    for sql in [
+        "SELECT sql FROM sqlite_schema",
+        "SELECT sql FROM sqlite_master",
+        "SELECT sql FROM main.sqlite_master",
+        "PRAGMA table_list",
+        "SELECT * FROM pragma_table_list",
+        "SELECT p.name FROM (SELECT 'secrets' AS t), pragma_table_info(t) p",
+        "SELECT * FROM pragma_table_info WHERE arg = 'secrets'",
+        "PRAGMA integrity_check",
+        "PRAGMA foreign_key_check",
+    ] {
+        assert_eq!(run(&session, sql).await.refusal().rule, Rule::DeniedObject, "{sql}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Rows of the corpora with tokens moved about: what is still cleared must still only read.
+
+use std::path::Path;
+
+use dbagent_core::guard::{Judgement, Policy, Resolution, judge};
+use dbagent_core::guardrails::StatementLimits;
+use dbagent_core::session::Verdict;
+use dbagent_core::{Request, Settings};
+use dbagent_sqlite::DIALECT;
+
+use crate::corpus::rows;
+use crate::reads::reads;
+use crate::support::{Ran, Scratch, Sql, run_up_to, within};
+
+/// A generator of numbers that gives the same ones every time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit.max(1) as u64).unwrap()
+    }
+
+    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+}
+
+/// Cuts a text at the places where tokens begin, roughly: a wrong cut is a mutation too.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    for c in text.chars() {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        match pieces.last_mut() {
+            Some(last) if word(c) && last.chars().all(word) => last.push(c),
+            _ => pieces.push(c.to_string()),
+        }
+    }
+    pieces
+}
+
+const SPICE: &[&str] = &[
+    ";",
+    "'",
+    "\"",
+    "`",
+    "[",
+    "]",
+    "--",
+    "/*",
+    "*/",
+    "\n",
+    "\u{feff}",
+    "(",
+    ")",
+    ",",
+    ".",
+    "?",
+    ":a",
+    "$a",
+    "$a(",
+    "x'00'",
+    "SELECT",
+    "DELETE FROM users",
+    "; DROP TABLE users",
+    "UNION SELECT",
+    "PRAGMA",
+    "EXPLAIN",
+    "ATTACH 'x' AS y",
+    "writefile('x','y')",
+    "load_extension('x')",
+    "main.",
+    "temp.",
+    "INTO",
+    "RETURNING *",
+    "WITH x AS (",
+    "VALUES (1)",
+    "=",
+    "ON",
+    "INSERT INTO users(id) VALUES (77)",
+    "UPDATE users SET name = 'z'",
+    "user_version = 7",
+    "\u{0b}",
+    "\\",
+];
+
+fn mutate(random: &mut Random, seeds: &[Vec<String>]) -> String {
+    let mut text = random.pick(seeds).clone();
+    // Mostly one change: a text with several is rarely one that the grammar accepts.
+    let changes = if random.below(3) == 0 { 3 } else { 1 };
+    for _ in 0..changes {
+        let at = random.below(text.len() + 1);
+        match random.below(6) {
+            0 => text.insert(at, (*random.pick(SPICE)).to_owned()),
+            1 if !text.is_empty() => {
+                text.remove(at.min(text.len() - 1));
+            }
+            2 if !text.is_empty() => {
+                let other = random.below(text.len());
+                let at = at.min(text.len() - 1);
+                text.swap(at, other);
+            }
+            3 => {
+                // The head of one and the tail of another.
+                let other = random.pick(seeds);
+                let cut = random.below(other.len() + 1);
+                text.truncate(at);
+                text.extend(other[cut..].iter().cloned());
+            }
+            4 if !text.is_empty() => {
+                let at = at.min(text.len() - 1);
+                let piece = text[at].clone();
+                text.insert(at, piece);
+            }
+            _ => {
+                let other = random.pick(seeds);
+                if !other.is_empty() {
+                    let piece = random.pick(other).clone();
+                    text.insert(at, piece);
+                }
+            }
+        }
+    }
+    text.concat()
+}
+
+fn fingerprint(scratch: &Scratch) -> (Vec<u8>, Vec<String>, Vec<String>) {
+    let names = |folder: &Path| {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|f| f.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    (std::fs::read(&scratch.file).unwrap(), names(scratch.folder.path()), names(Path::new(".")))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cleared_only_reads_whatever_was_done_to_it() {
+    const ROUNDS: usize = 6_000;
+    let scratch = Scratch::with(crate::reads::SHOP);
+    scratch.change(&format!("{SETUP_USERS}; INSERT INTO users (id) VALUES (1)"));
+    let session = scratch.session().await;
+    let mut seeds: Vec<Vec<String>> = rows().iter().map(|r| pieces(&r.statement)).collect();
+    for _ in 0..3 {
+        seeds.extend(reads().map(|r| pieces(&r)));
+    }
+    let mut random = Random(0x5eed_0001_2345_6789);
+    let before = fingerprint(&scratch);
+    let (mut ran, mut refused, mut failed) = (0, 0, 0);
+    for round in 0..ROUNDS {
+        let text = mutate(&mut random, &seeds);
+        let call = within(std::time::Duration::from_millis(150));
+        match run_up_to(&session, Sql(&text), Some(50), &call).await {
+            Ran::Rows(_) => ran += 1,
+            Ran::Refused(_) => refused += 1,
+            Ran::Failed(e) => {
+                assert!(e.kind().is_mendable(), "round {round}: {text:?}: {e:?}");
+                failed += 1;
+            }
+        }
+        if round % 100 == 0 {
+            assert_eq!(fingerprint(&scratch), before, "round {round}: {text:?}");
+        }
+    }
+    assert_eq!(fingerprint(&scratch), before);
+    assert!(ran > 500 && refused > 500 && failed > 100, "ran {ran}, refused {refused}, failed {failed}");
+}
+
+const SETUP_USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, email TEXT, \"update\" TEXT, data TEXT, tags TEXT)";
+
+/// The same text is the same value, and judging with a catalogue never clears more than the text allows.
+#[tokio::test(flavor = "multi_thread")]
+async fn judging_is_pure_and_the_catalogue_only_takes_away() {
+    let scratch = Scratch::new();
+    let session = scratch.session().await;
+    let context = DIALECT.parse_context(StatementLimits::default(), Settings::new());
+    let seeds: Vec<Vec<String>> = rows().iter().map(|r| pieces(&r.statement)).collect();
+    let mut random = Random(0x5eed_0009_8765_4321);
+    for _ in 0..2_000 {
+        let text = mutate(&mut random, &seeds);
+        let request = Request::text(&text);
+        let (Ok(first), Ok(second)) = (DIALECT.parse(&request, &context), DIALECT.parse(&request, &context))
+        else {
+            continue;
+        };
+        assert_eq!(first, second, "{text:?}");
+        let offline = judge(&first, &Resolution::offline(), &Policy::default(), DIALECT.case());
+        let call = within(std::time::Duration::from_secs(10));
+        if let Ok(Verdict::Cleared(_)) = session.judge(request, Some(1), &call).await {
+            assert_eq!(offline, Judgement::Read, "{text:?}");
+        }
+    }
+}
