@@ -15,8 +15,10 @@ pub struct FunctionGroup {
 }
 
 impl FunctionGroup {
-    /// Functions with these effects. The names are in lower case, sorted, each once; a list that is not
-    /// stops the build where the group is a `const`.
+    /// Functions with these effects.
+    ///
+    /// # Panics
+    /// Where the names are not in lower case, sorted, each there once; in a `const` that stops the build.
     pub const fn new(effects: Effects, names: &'static [&'static str]) -> Self {
         assert!(is_sorted(names), "function names must be lower case, sorted, and each there once");
         Self { names, effects, choice: None }
@@ -24,6 +26,9 @@ impl FunctionGroup {
 
     /// Functions that only read, but are refused unless a policy allows this choice: `sleep`, for those that
     /// burn time.
+    ///
+    /// # Panics
+    /// As [`FunctionGroup::new`].
     pub const fn unless_allowed(choice: &'static str, names: &'static [&'static str]) -> Self {
         let group = Self::new(Effects::READ, names);
         Self { choice: Some(choice), ..group }
@@ -122,7 +127,7 @@ const fn is_sorted(names: &[&str]) -> bool {
 const fn less(mut a: &[u8], mut b: &[u8]) -> bool {
     loop {
         match (a, b) {
-            ([], []) | ([_, ..], []) => return false,
+            ([] | [_, ..], []) => return false,
             ([], [_, ..]) => return true,
             ([x, rest_a @ ..], [y, rest_b @ ..]) => {
                 if *x != *y {

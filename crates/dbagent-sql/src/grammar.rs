@@ -269,7 +269,7 @@ impl SqlGrammar {
             Body::Explained(executes) => walk::explained(&under, &statement, executes),
             Body::Query | Body::Statement => walk::statement(&under, &statement),
         };
-        if let Some(span) = bare_into
+        if let Some((_, span)) = bare_into
             && parsed.effects.is_pure_read()
         {
             // A read has no INTO. Sqlparser may have taken it for a name; an engine would not.
@@ -383,15 +383,13 @@ fn place_in<'m>(message: &'m str, places: &Places<'_>) -> (&'m str, Option<usize
     (text, at)
 }
 
-/// Where the word INTO stands outside of names.
-fn into_word(words: &Words<'_>) -> Option<Option<Span>> {
-    (0..words.len())
-        .find(|i| {
-            words.are(*i, &["into"])
-                && words.token(i.wrapping_sub(1)) != Some(&Token::Period)
-                && !words.are(i.wrapping_sub(1), &["as"])
-        })
-        .map(|i| words.span(i))
+/// Where the word INTO stands outside of names, and where that is in the text.
+fn into_word(words: &Words<'_>) -> Option<(usize, Option<Span>)> {
+    let at = (0..words.len()).find(|i| {
+        let before = i.wrapping_sub(1);
+        words.are(*i, &["into"]) && words.token(before) != Some(&Token::Period) && !words.are(before, &["as"])
+    })?;
+    Some((at, words.span(at)))
 }
 
 /// What the walk asks.

@@ -1,6 +1,21 @@
-//! What SQL dialects of dbagent share, for those who write one: parsing into
-//! [`Parsed`](dbagent_core::Parsed), identifiers, printers, and the folding of catalogue rows.
+//! What SQL dialects of dbagent share.
+//!
+//! For those who write a dialect for an SQL database, in this repository or in their own. Who only uses a
+//! database needs its dialect crate, not this one.
+//!
+//! - [`SqlGrammar`] reads a statement with sqlparser and says everything that it does, as the core's
+//!   [`Parsed`](dbagent_core::Parsed): class, effects, objects, columns, functions in every position. It is a
+//!   `const` of answers where engines differ; what it does not know is refused.
+//! - [`functions!`] writes down what an engine's functions do; [`functions::STANDARD`] are those that every
+//!   engine has.
+//! - [`lex`] cuts a text by an engine's own rules and refuses where sqlparser would cut it differently.
+//! - [`Quoting`] makes identifiers a type; [`count_ansi`] and its like print the two statements that the core's
+//!   tools need.
+//! - [`catalog::Fold`] makes objects out of the flat rows of catalogue queries.
+//!
+//! The README of the crate shows a dialect's grammar in thirty lines.
 
+pub mod catalog;
 pub mod functions;
 pub mod lex;
 
@@ -27,3 +42,8 @@ pub use print::{
 };
 pub use sqlparser;
 pub use words::Words;
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -22,7 +22,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::place::Places;
 
-/// Most brackets, CASEs or prefix operators inside each other.
+/// Most brackets, CASEs, prefix operators or JOINs without their conditions inside each other.
 pub const MAX_NESTING: usize = 256;
 /// Most operators and keywords that can stand in one chain: those of all brackets that are open at a place.
 /// Names, numbers, strings and commas do not count, so a long list is no chain.
@@ -34,51 +34,72 @@ const MAX_COPYING: usize = 500;
 
 /// Checks the bounds.
 pub(crate) fn check(tokens: &[TokenWithSpan], places: &Places<'_>) -> Result<(), Box<Finding>> {
-    let mut open: Vec<usize> = vec![0];
-    let (mut chain, mut cases, mut prefixes, mut copying) = (0_usize, 0_usize, 0_usize, 0_usize);
+    let mut depth = Depth::default();
+    let mut before: Option<&Token> = None;
     for token in tokens {
-        let refuse = |what: String| {
-            Box::new(
+        if matches!(token.token, Token::Whitespace(_)) {
+            continue;
+        }
+        depth.add(&token.token, before);
+        before = Some(&token.token);
+        if let Some(what) = depth.excess() {
+            return Err(Box::new(
                 Finding::new(Rule::TooComplex, what, places.span(token.span))
                     .advice("Write a simpler statement; pass long lists as IN (…) or as parameters."),
-            )
-        };
-        let too_deep = || refuse(format!("the statement nests deeper than {MAX_NESTING} levels"));
-        let prefix = match &token.token {
-            Token::Whitespace(_) => continue,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How deep the tree of what was read so far can be.
+#[derive(Default)]
+struct Depth {
+    /// What counts on each open bracket.
+    open: Vec<Level>,
+    /// What counts outside of brackets.
+    outside: Level,
+    /// All levels together.
+    chain: usize,
+    /// JOINs whose condition is still to come, on all levels: MySQL's grammar nests them.
+    joins: usize,
+    cases: usize,
+    prefixes: usize,
+    copying: usize,
+}
+
+#[derive(Default)]
+struct Level {
+    chain: usize,
+    joins: usize,
+}
+
+impl Depth {
+    fn add(&mut self, token: &Token, before: Option<&Token>) {
+        let is_prefix = match token {
             Token::Plus | Token::Minus | Token::Tilde | Token::ExclamationMark => true,
             Token::Word(w) => w.keyword == Keyword::NOT,
             _ => false,
         };
-        prefixes = if prefix { prefixes + 1 } else { 0 };
-        let counts = match &token.token {
+        self.prefixes = if is_prefix { self.prefixes + 1 } else { 0 };
+        match token {
             Token::LParen | Token::LBracket | Token::LBrace => {
-                if open.len() > MAX_NESTING {
-                    return Err(too_deep());
+                // A bracket counts where it stands (`a[1][1]` is a chain), unless it begins an item of a list.
+                if !matches!(before, Some(Token::Comma | Token::LParen)) {
+                    self.count();
                 }
-                // The bracket counts where it stands: `a[1][1]` is a chain.
-                if let Some(level) = open.last_mut() {
-                    *level += 1;
-                }
-                chain += 1;
-                open.push(0);
-                false
+                self.open.push(Level::default());
             }
             Token::RParen | Token::RBracket | Token::RBrace => {
-                if open.len() > 1 {
-                    chain -= open.pop().unwrap_or(0);
+                if let Some(level) = self.open.pop() {
+                    self.chain -= level.chain;
+                    self.joins -= level.joins;
                 }
-                false
             }
-            Token::Word(w) if w.quote_style.is_some() => false,
+            Token::Word(w) if w.quote_style.is_some() || w.keyword == Keyword::NoKeyword => {}
             Token::Word(w) => {
-                match w.keyword {
-                    Keyword::CASE => cases += 1,
-                    Keyword::END => cases = cases.saturating_sub(1),
-                    Keyword::DIV | Keyword::MATCH | Keyword::REGEXP | Keyword::GLOB => copying += 1,
-                    _ => {}
-                }
-                w.keyword != Keyword::NoKeyword
+                self.keyword(w.keyword, before);
+                self.count();
             }
             Token::Comma
             | Token::Period
@@ -86,28 +107,52 @@ pub(crate) fn check(tokens: &[TokenWithSpan], places: &Places<'_>) -> Result<(),
             | Token::Number(..)
             | Token::Placeholder(_)
             | Token::SingleQuotedString(_)
-            | Token::DoubleQuotedString(_) => false,
-            _ => true,
-        };
-        if counts {
-            if let Some(level) = open.last_mut() {
-                *level += 1;
-            }
-            chain += 1;
-        }
-        if cases > MAX_NESTING || prefixes > MAX_NESTING {
-            return Err(too_deep());
-        }
-        if chain > MAX_CHAIN {
-            return Err(refuse(format!("the statement chains more than {MAX_CHAIN} operators and keywords")));
-        }
-        if copying > MAX_COPYING {
-            return Err(refuse(format!(
-                "the statement has more than {MAX_COPYING} matching or DIV operators"
-            )));
+            | Token::DoubleQuotedString(_) => {}
+            _ => self.count(),
         }
     }
-    Ok(())
+
+    fn level(&mut self) -> &mut Level {
+        self.open.last_mut().unwrap_or(&mut self.outside)
+    }
+
+    fn count(&mut self) {
+        self.chain += 1;
+        self.level().chain += 1;
+    }
+
+    fn keyword(&mut self, keyword: Keyword, before: Option<&Token>) {
+        match keyword {
+            Keyword::CASE => self.cases += 1,
+            Keyword::END => self.cases = self.cases.saturating_sub(1),
+            Keyword::DIV | Keyword::MATCH | Keyword::REGEXP | Keyword::GLOB => self.copying += 1,
+            Keyword::JOIN if !is_word(before, Keyword::CROSS) && !is_word(before, Keyword::NATURAL) => {
+                self.joins += 1;
+                self.level().joins += 1;
+            }
+            Keyword::ON | Keyword::USING if self.level().joins > 0 => {
+                self.joins -= 1;
+                self.level().joins -= 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn excess(&self) -> Option<String> {
+        if self.open.len().max(self.cases).max(self.prefixes).max(self.joins) > MAX_NESTING {
+            Some(format!("the statement nests deeper than {MAX_NESTING} levels"))
+        } else if self.chain > MAX_CHAIN {
+            Some(format!("the statement chains more than {MAX_CHAIN} operators and keywords"))
+        } else if self.copying > MAX_COPYING {
+            Some(format!("the statement has more than {MAX_COPYING} matching or DIV operators"))
+        } else {
+            None
+        }
+    }
+}
+
+fn is_word(token: Option<&Token>, keyword: Keyword) -> bool {
+    matches!(token, Some(Token::Word(w)) if w.keyword == keyword)
 }
 
 #[cfg(test)]
@@ -143,6 +188,10 @@ mod tests {
             passes(&format!("SELECT {}1{}", open.repeat(n), close.repeat(n)))
         };
         assert!(nest("(", MAX_NESTING, ")"));
+        assert!(!passes(&format!("SELECT 1 FROM t{}", " JOIN t".repeat(MAX_NESTING + 1))));
+        assert!(passes(&format!("SELECT 1 FROM t{}", " JOIN t ON 1".repeat(MAX_NESTING + 1))));
+        let half = "(t".to_owned() + &" JOIN t".repeat(MAX_NESTING / 2 + 1);
+        assert!(!passes(&format!("SELECT 1 FROM {half} JOIN {half}")));
         assert!(!nest("(", MAX_NESTING + 1, ")"));
         assert!(!nest("NOT ", MAX_NESTING + 1, ""));
         assert!(!nest("- ", MAX_NESTING + 1, ""));

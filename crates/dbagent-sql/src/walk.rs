@@ -157,6 +157,16 @@ impl Walk<'_> {
         self.parsed.columns.push(ColumnUse { candidates, column, span });
     }
 
+    /// Whether columns are still told one by one.
+    fn tells_columns(&self) -> bool {
+        self.candidates <= MAX_CANDIDATES
+    }
+
+    /// The objects of the innermost frame, from its source `first` on.
+    fn objects_here(&self, first: usize) -> Vec<usize> {
+        if self.tells_columns() { self.scope.since(first) } else { Vec::new() }
+    }
+
     /// Notes a function, each name and number of arguments once.
     fn function_use(&mut self, name: &str, arguments: Option<usize>, effects: Effects, span: Option<Span>) {
         if self.seen_functions.insert((name.to_owned(), arguments)) {

@@ -346,7 +346,7 @@ mod tests {
         .backticks(true);
 
     fn cut<'t>(text: &'t str, rules: &LexRules) -> Vec<&'t str> {
-        lex(text, rules).unwrap().iter().map(|l| &text[l.span.start..l.span.end]).collect()
+        lex(text, rules).unwrap().iter().map(|l| text.get(l.span.start..l.span.end).unwrap()).collect()
     }
 
     fn refusal(text: &str, rules: &LexRules) -> Rule {

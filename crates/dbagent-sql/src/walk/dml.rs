@@ -8,8 +8,7 @@ use sqlparser::ast::{
     MergeUpdateExpr, MergeUpdateKind, MultiTableInsertIntoClause, MultiTableInsertValue,
     MultiTableInsertValues, MultiTableInsertWhenClause, ObjectName, ObjectNamePart, OnConflict,
     OnConflictAction, OnInsert, OutputClause, SelectItem, TableAliasWithoutColumns, TableFactor, TableObject,
-    TableWithJoins, Update,
-    UpdateTableFromKind,
+    TableWithJoins, Update, UpdateTableFromKind,
 };
 
 use super::Walk;
@@ -102,17 +101,19 @@ impl Walk<'_> {
             self.exprs(values);
         }
         for clause in multi_table_into_clauses.iter().chain(multi_table_else_clause.iter().flatten()) {
-            self.into_clause(clause);
+            self.branch(clause);
         }
         for MultiTableInsertWhenClause { condition, into_clauses } in multi_table_when_clauses {
             self.expr(condition);
-            into_clauses.iter().for_each(|clause| self.into_clause(clause));
+            for clause in into_clauses {
+                self.branch(clause);
+            }
         }
         self.scope.pop_frame();
         StatementClass::Insert
     }
 
-    fn into_clause(&mut self, clause: &MultiTableInsertIntoClause) {
+    fn branch(&mut self, clause: &MultiTableInsertIntoClause) {
         let MultiTableInsertIntoClause { table_name, columns, values } = clause;
         let target = self.named_object(table_name, true);
         for column in columns {
@@ -182,7 +183,9 @@ impl Walk<'_> {
             None => {}
             Some(UpdateTableFromKind::BeforeSet(tables) | UpdateTableFromKind::AfterSet(tables)) => {
                 let first = self.scope.sources();
-                tables.iter().for_each(|t| self.table_with_joins(t));
+                for table in tables {
+                    self.table_with_joins(table);
+                }
                 // SQL Server: `UPDATE u SET … FROM users u` changes users.
                 if let TableFactor::Table { name, .. } = &table.relation
                     && let [ObjectNamePart::Identifier(ident)] = name.0.as_slice()
@@ -400,7 +403,9 @@ impl Walk<'_> {
             match column {
                 AssignmentTarget::ColumnName(name) => self.target_column(name, target),
                 AssignmentTarget::Tuple(names) => {
-                    names.iter().for_each(|name| self.target_column(name, target));
+                    for name in names {
+                        self.target_column(name, target);
+                    }
                 }
             }
             self.expr(value);

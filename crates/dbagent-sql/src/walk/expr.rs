@@ -69,6 +69,7 @@ impl Walk<'_> {
             | Expr::OuterJoin(_)
             | Expr::Prior(_)
             | Expr::Named { expr: _, name: _ }
+            | Expr::Prefixed { prefix: _, value: _ }
             // A collation is the engine's own or was made by its owner; it compares texts.
             | Expr::Collate { expr: _, collation: _ } => {}
             Expr::IsDistinctFrom(_, right) | Expr::IsNotDistinctFrom(_, right) => self.expr(right),
@@ -138,7 +139,6 @@ impl Walk<'_> {
                 self.optional(overlay_for.as_deref());
             }
             Expr::Value(value) => self.value(value),
-            Expr::Prefixed { prefix: _, value: _ } => {}
             Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: _ }) => {
                 self.data_type(data_type);
                 self.value(value);
@@ -154,7 +154,9 @@ impl Walk<'_> {
             }
             Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => self.subquery(subquery),
             Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => {
-                sets.iter().for_each(|set| self.exprs(set));
+                for set in sets {
+                    self.exprs(set);
+                }
             }
             Expr::Tuple(items) => self.exprs(items),
             Expr::Struct { values, fields } => {
@@ -189,7 +191,7 @@ impl Walk<'_> {
                 self.value(match_value);
             }
             Expr::Wildcard(_) => {
-                let objects = self.scope.since(0);
+                let objects = self.objects_here(0);
                 self.star(objects, None);
             }
             Expr::QualifiedWildcard(name, _) => self.qualified_star(name),

@@ -147,13 +147,14 @@ impl Walk<'_> {
     fn argument_clause(&mut self, clause: &FunctionArgumentClause) {
         match clause {
             FunctionArgumentClause::IgnoreOrRespectNulls(_) | FunctionArgumentClause::JsonNullClause(_) => {}
-            FunctionArgumentClause::Where(expr) | FunctionArgumentClause::Limit(expr) => self.expr(expr),
+            FunctionArgumentClause::Where(expr)
+            | FunctionArgumentClause::Limit(expr)
+            | FunctionArgumentClause::Having(HavingBound(_, expr)) => self.expr(expr),
             FunctionArgumentClause::OrderBy(items) => items.iter().for_each(|i| self.order_expr(i)),
             FunctionArgumentClause::OnOverflow(overflow) => match overflow {
                 ListAggOnOverflow::Error => {}
                 ListAggOnOverflow::Truncate { filler, with_count: _ } => self.optional(filler.as_deref()),
             },
-            FunctionArgumentClause::Having(HavingBound(_, expr)) => self.expr(expr),
             FunctionArgumentClause::Separator(value) => self.value(value),
             FunctionArgumentClause::JsonReturningClause(JsonReturningClause { data_type }) => {
                 self.data_type(data_type);

@@ -117,7 +117,7 @@ impl Walk<'_> {
             _ => None,
         };
         if let Some((first, fields)) = idents.split_first()
-            && self.is_variable(first, !fields.is_empty())
+            && Self::is_variable(first, !fields.is_empty())
         {
             if self.grammar().has_at_parameters() && !first.value.starts_with("@@") {
                 self.parameter(&first.value);
@@ -137,6 +137,9 @@ impl Walk<'_> {
             let name = last.value.to_ascii_lowercase();
             let effects = if name == "nextval" { Effects::WRITE } else { Effects::READ };
             self.function_use(&name, Some(0), effects, span);
+        }
+        if !self.tells_columns() {
+            return;
         }
         match idents {
             [] => {}
@@ -185,7 +188,7 @@ impl Walk<'_> {
     }
 
     /// Whether a name is a variable of the session (`@v`, `@@name`), and no column.
-    fn is_variable(&self, first: &Ident, has_fields: bool) -> bool {
+    fn is_variable(first: &Ident, has_fields: bool) -> bool {
         // A single `@` and fields is a table variable of SQL Server: then the fields are columns.
         first.quote_style.is_none()
             && (first.value.starts_with("@@") || (first.value.starts_with('@') && !has_fields))

@@ -261,7 +261,9 @@ impl Walk<'_> {
             PipeOperator::Where { expr } => self.expr(expr),
             PipeOperator::OrderBy { exprs } => exprs.iter().for_each(|e| self.order_expr(e)),
             PipeOperator::Select { exprs } | PipeOperator::Extend { exprs } => {
-                exprs.iter().for_each(|item| self.select_item(item));
+                for item in exprs {
+                    self.select_item(item);
+                }
             }
             PipeOperator::Set { assignments } => {
                 for assignment in assignments {
@@ -270,7 +272,7 @@ impl Walk<'_> {
             }
             PipeOperator::Drop { columns: _ } | PipeOperator::Rename { mappings: _ } => {}
             PipeOperator::As { alias } => {
-                let objects = self.scope.since(0);
+                let objects = self.objects_here(0);
                 self.scope.add(Source { name: Some(alias.into()), objects, ..Source::default() });
             }
             PipeOperator::Aggregate { full_table_exprs, group_by_expr } => {
@@ -297,14 +299,14 @@ impl Walk<'_> {
                     self.column_path(&[column]);
                 }
                 self.pivot_source(value_source);
-                let objects = self.scope.since(0);
+                let objects = self.objects_here(0);
                 self.star(objects, None);
             }
             PipeOperator::Unpivot { value_column: _, name_column: _, unpivot_columns, alias: _ } => {
                 for column in unpivot_columns {
                     self.column_path(&[column]);
                 }
-                let objects = self.scope.since(0);
+                let objects = self.objects_here(0);
                 self.star(objects, None);
             }
             PipeOperator::Join(join) => self.join(join),

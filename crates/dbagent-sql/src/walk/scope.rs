@@ -255,9 +255,8 @@ mod tests {
     use super::*;
 
     fn cte(written: (&str, bool), defined: (&str, bool), folding: Folding) -> CteMatch {
-        let ident = |(value, quoted): (&str, bool)| match quoted {
-            true => Ident::with_quote('"', value),
-            false => Ident::new(value),
+        let ident = |(value, quoted): (&str, bool)| {
+            if quoted { Ident::with_quote('"', value) } else { Ident::new(value) }
         };
         let mut scope = Scope::default();
         scope.add_cte(&ident(defined));

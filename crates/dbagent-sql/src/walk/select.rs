@@ -74,7 +74,7 @@ impl Walk<'_> {
         match flavor {
             SelectFlavor::Standard | SelectFlavor::FromFirst => {}
             SelectFlavor::FromFirstNoSelect => {
-                let objects = self.scope.since(0);
+                let objects = self.objects_here(0);
                 self.star(objects, None);
             }
         }
@@ -140,7 +140,7 @@ impl Walk<'_> {
                 self.wildcard_options(options);
             }
             SelectItem::Wildcard(options) => {
-                let objects = self.scope.since(0);
+                let objects = self.objects_here(0);
                 let span = self.under.places.span(options.wildcard_token.0.span);
                 self.star(objects, span);
                 self.wildcard_options(options);
@@ -245,11 +245,11 @@ impl Walk<'_> {
             FunctionArgExpr::QualifiedWildcard(name) => self.qualified_star(name),
             FunctionArgExpr::Wildcard if counts => {}
             FunctionArgExpr::Wildcard => {
-                let objects = self.scope.since(0);
+                let objects = self.objects_here(0);
                 self.star(objects, None);
             }
             FunctionArgExpr::WildcardWithOptions(options) => {
-                let objects = self.scope.since(0);
+                let objects = self.objects_here(0);
                 self.star(objects, None);
                 self.wildcard_options(options);
             }

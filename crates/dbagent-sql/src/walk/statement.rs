@@ -52,16 +52,11 @@ impl Walk<'_> {
                 self.named_object(table_name, false);
                 self.catalogue()
             }
-            Statement::ShowFunctions { filter } | Statement::ShowCollation { filter } => {
-                self.show_filter(filter.as_ref());
-                self.catalogue()
-            }
-            Statement::ShowStatus { filter, global: _, session: _ }
-            | Statement::ShowVariables { filter, global: _, session: _ } => {
-                self.show_filter(filter.as_ref());
-                self.catalogue()
-            }
-            Statement::ShowCharset(ShowCharset { is_shorthand: _, filter }) => {
+            Statement::ShowFunctions { filter }
+            | Statement::ShowCollation { filter }
+            | Statement::ShowStatus { filter, global: _, session: _ }
+            | Statement::ShowVariables { filter, global: _, session: _ }
+            | Statement::ShowCharset(ShowCharset { is_shorthand: _, filter }) => {
                 self.show_filter(filter.as_ref());
                 self.catalogue()
             }

@@ -64,7 +64,7 @@ impl Walk<'_> {
             }
             // Compares all columns that have a name in common.
             JoinConstraint::Natural => {
-                let objects = self.scope.since(0);
+                let objects = self.objects_here(0);
                 self.star(objects, None);
             }
             JoinConstraint::None => {}
@@ -75,7 +75,7 @@ impl Walk<'_> {
         if let Some(idents) = self.idents(column)
             && let Some(column) = idents.last()
         {
-            let (objects, span) = (self.scope.since(0), self.place(column));
+            let (objects, span) = (self.objects_here(0), self.place(column));
             self.column(objects, Some(&column.value), span);
         }
     }
@@ -93,15 +93,22 @@ impl Walk<'_> {
             node = table;
         }
         self.table_leaf(node);
-        while let Some(node) = outer.pop() {
-            self.table_around(node, first);
+        if outer.is_empty() {
+            return;
         }
+        let objects = self.objects_here(first);
+        self.star(objects.clone(), None);
+        let mut alias = None;
+        while let Some(node) = outer.pop() {
+            alias = self.table_around(node).or(alias);
+        }
+        self.derived(alias, objects);
     }
 
-    /// What is wrapped around another table. What it hands on cannot be told column by column, so it counts
-    /// as reading all columns.
-    fn table_around(&mut self, table: &TableFactor, first: usize) {
-        let objects = self.scope.since(first);
+    /// What is wrapped around another table, and its alias. What it hands on cannot be told column by column,
+    /// so it counts as reading all columns.
+    fn table_around<'t>(&mut self, table: &'t TableFactor) -> Option<&'t TableAlias> {
+        self.census.tables += 1;
         match table {
             TableFactor::Pivot {
                 table: _,
@@ -117,14 +124,14 @@ impl Walk<'_> {
                 self.exprs(value_column);
                 self.pivot_source(value_source);
                 self.optional(default_on_null.as_ref());
-                self.wrapped(alias.as_ref(), objects);
+                alias.as_ref()
             }
             TableFactor::Unpivot { table: _, value, name: _, columns, null_inclusion: _, alias } => {
                 self.expr(value);
                 for ExprWithAlias { expr, alias: _ } in columns {
                     self.expr(expr);
                 }
-                self.wrapped(alias.as_ref(), objects);
+                alias.as_ref()
             }
             TableFactor::MatchRecognize {
                 table: _,
@@ -160,17 +167,11 @@ impl Walk<'_> {
                 for SymbolDefinition { symbol: _, definition } in symbols {
                     self.expr(definition);
                 }
-                self.wrapped(alias.as_ref(), objects);
+                alias.as_ref()
             }
-            // Everything else is handled where it stands.
-            other => self.table_leaf(other),
+            // Nothing else is wrapped around a table.
+            _ => None,
         }
-        self.census.tables += 1;
-    }
-
-    fn wrapped(&mut self, alias: Option<&TableAlias>, objects: Vec<usize>) {
-        self.star(objects.clone(), None);
-        self.derived(alias, objects);
     }
 
     pub(super) fn pivot_source(&mut self, source: &PivotValueSource) {
@@ -278,7 +279,7 @@ impl Walk<'_> {
                 let first = self.scope.sources();
                 self.table_with_joins(table_with_joins);
                 if alias.is_some() {
-                    let objects = self.scope.since(first);
+                    let objects = self.objects_here(first);
                     self.derived(alias.as_ref(), objects);
                 }
             }

@@ -12,7 +12,7 @@ use dbagent_sql::{ExplainAnalyze, Folding, Opening, Recursion, ShowNames, SqlGra
 
 functions! {
     /// Beside the standard ones.
-    pub const FUNCTIONS = over STANDARD {
+    pub(crate) const FUNCTIONS = over STANDARD {
         read {
             at before char connection_id current_timestamp current_user database date_format date_trunc dateadd
             explode filter generate_series glob group_concat group_concat_max_len hex if ifnull insert instr json_array_length
@@ -58,7 +58,7 @@ fn mysql_opening(words: &Words<'_>, _: &Settings) -> Option<Opening> {
     None
 }
 
-pub const MYSQL: SqlGrammar = SqlGrammar::new(&sp::MySqlDialect {}, &FUNCTIONS)
+pub(crate) const MYSQL: SqlGrammar = SqlGrammar::new(&sp::MySqlDialect {}, &FUNCTIONS)
     .rules(mysql_rules)
     .folding(Folding::Sensitive)
     .whole_rows(false)
@@ -67,7 +67,7 @@ pub const MYSQL: SqlGrammar = SqlGrammar::new(&sp::MySqlDialect {}, &FUNCTIONS)
     .secret_objects(&["mysql.*", "performance_schema.*"])
     .opening(mysql_opening);
 
-pub const SQLITE: SqlGrammar = SqlGrammar::new(&sp::SQLiteDialect {}, &FUNCTIONS)
+pub(crate) const SQLITE: SqlGrammar = SqlGrammar::new(&sp::SQLiteDialect {}, &FUNCTIONS)
     .rules(|_| {
         LexRules::ANSI
             .block_comment(BlockComment::Flat)
@@ -89,7 +89,7 @@ pub const SQLITE: SqlGrammar = SqlGrammar::new(&sp::SQLiteDialect {}, &FUNCTIONS
         "table_list",
     ]);
 
-pub const POSTGRES: SqlGrammar = SqlGrammar::new(&sp::PostgreSqlDialect {}, &FUNCTIONS)
+pub(crate) const POSTGRES: SqlGrammar = SqlGrammar::new(&sp::PostgreSqlDialect {}, &FUNCTIONS)
     .rules(|_| {
         LexRules::ANSI
             .block_comment(BlockComment::Nested)
@@ -110,7 +110,7 @@ const fn plain(dialect: &'static (dyn sp::Dialect + Send + Sync)) -> SqlGrammar 
 }
 
 /// The grammar of that name.
-pub fn grammar(name: &str) -> SqlGrammar {
+pub(crate) fn grammar(name: &str) -> SqlGrammar {
     match name {
         "mysql" => MYSQL,
         "sqlite" => SQLITE,
@@ -154,12 +154,12 @@ fn never(_: &Request, _: &ParseContext) -> Result<Parsed> {
 }
 
 /// A context with these limits and settings.
-pub fn context(limits: StatementLimits, settings: Settings) -> ParseContext {
+pub(crate) fn context(limits: StatementLimits, settings: Settings) -> ParseContext {
     const DIALECT: Dialect = Dialect::new("test", never, |_, _| unreachable!("never opened"));
     DIALECT.parse_context(limits, settings)
 }
 
 /// Parses under the default limits.
-pub fn parse(grammar: &SqlGrammar, text: &str) -> Result<Parsed> {
+pub(crate) fn parse(grammar: &SqlGrammar, text: &str) -> Result<Parsed> {
     grammar.parse(&Request::text(text), &context(StatementLimits::default(), Settings::new()))
 }
