@@ -68,8 +68,8 @@ fn compile<'db>(db: &'db Connection, text: &str, parsed: &Parsed) -> Result<Outc
     let known = of_a_table.filter_map(|used| used.column.as_ref()).all(has);
     let other = if known { ErrorKind::Syntax } else { ErrorKind::UnknownColumn };
     let statement = db.prepare(text).map_err(|e| told(e, other))?;
-    let refusal = Refusal::new(Rule::EngineDisagrees, "the engine says that this writes");
-    Ok(if statement.readonly() { Ok(statement) } else { Err(refusal) })
+    let refusal = || Refusal::new(Rule::EngineDisagrees, "the engine says that this writes");
+    Ok(statement.readonly().then_some(statement).ok_or_else(refusal))
 }
 
 #[async_trait]
@@ -79,8 +79,9 @@ impl Session for Ledger {
         for (asked, table) in self.look_up(&needs.objects, call).await? {
             let Some(ObjectDetail { summary, columns, .. }) = table else { continue };
             let columns: Vec<String> = columns.into_iter().map(|column| column.name).collect();
-            // The row id may be any column by another name.
-            let column_aliases = columns.iter().map(|column| ("rowid".to_owned(), column.clone())).collect();
+            // Each name of the row id may be any column by another name.
+            let aliases = |of: &String| ["rowid", "oid", "_rowid_"].map(|id| (id.to_owned(), of.clone()));
+            let column_aliases = columns.iter().flat_map(aliases).collect();
             let (name, kind, body) = (summary.name, summary.kind, None);
             resolution.objects.push((asked, ResolvedObject { name, kind, columns, column_aliases, body }));
         }
