@@ -10,7 +10,9 @@ use crate::{Figure, Floor, median};
 
 /// An ordinary analyst's query of about `bytes` bytes.
 fn statement(bytes: usize) -> String {
-    let mut text = String::from("SELECT u.id, u.name, count(*) AS n, sum(o.total) FROM users u JOIN orders o ON o.user_id = u.id WHERE o.status IN ('paid', 'open')");
+    let mut text = String::from(
+        "SELECT u.id, u.name, count(*) AS n, sum(o.total) FROM users u JOIN orders o ON o.user_id = u.id WHERE o.status IN ('paid', 'open')",
+    );
     let mut n = 0;
     while text.len() < bytes {
         n += 1;
@@ -48,6 +50,11 @@ pub(crate) async fn run() -> Vec<Figure> {
     vec![
         Figure { what: "judging 1 KB", value: small, unit: "µs", floor: Floor::Under(400.0) },
         Figure { what: "judging 64 KB", value: large / 1e3, unit: "ms", floor: Floor::Under(40.0) },
-        Figure { what: "64 KB against 32 KB (linear is 2)", value: large / middle, unit: "x", floor: Floor::Under(3.0) },
+        Figure {
+            what: "64 KB against 32 KB (linear is 2)",
+            value: large / middle,
+            unit: "x",
+            floor: Floor::Under(3.0),
+        },
     ]
 }

@@ -43,5 +43,10 @@ pub(crate) fn run() -> Vec<Figure> {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    vec![Figure { what: "dbagent ask, from start to the first model request", value: median(millis), unit: "ms", floor: Floor::Under(100.0) }]
+    vec![Figure {
+        what: "dbagent ask, from start to the first model request",
+        value: median(millis),
+        unit: "ms",
+        floor: Floor::Under(100.0),
+    }]
 }

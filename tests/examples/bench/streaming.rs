@@ -32,12 +32,27 @@ pub(crate) async fn run() -> Vec<Figure> {
         let started = Instant::now();
         assert_eq!(bare(&path), ROWS);
         let bare = started.elapsed();
-        println!("streaming: pair {}: road {:.2} s, bare loop {:.2} s", pair + 1, own.as_secs_f64(), bare.as_secs_f64());
+        println!(
+            "streaming: pair {}: road {:.2} s, bare loop {:.2} s",
+            pair + 1,
+            own.as_secs_f64(),
+            bare.as_secs_f64()
+        );
         ratios.push(bare.as_secs_f64() / own.as_secs_f64());
     }
     vec![
-        Figure { what: "5 million SQLite rows into Arrow, against a bare loop", value: median(ratios), unit: "x", floor: Floor::AtLeast(0.75) },
-        Figure { what: "memory above start-up meanwhile", value: memory.iter().copied().fold(0.0, f64::max), unit: "MiB", floor: Floor::Under(64.0) },
+        Figure {
+            what: "5 million SQLite rows into Arrow, against a bare loop",
+            value: median(ratios),
+            unit: "x",
+            floor: Floor::AtLeast(0.75),
+        },
+        Figure {
+            what: "memory above start-up meanwhile",
+            value: memory.iter().copied().fold(0.0, f64::max),
+            unit: "MiB",
+            floor: Floor::Under(64.0),
+        },
     ]
 }
 
@@ -58,7 +73,9 @@ async fn open(path: &Path) -> GuardedSession {
     let dialect = Registry::collected().unwrap().for_url(&url).unwrap();
     let mut target = Target::new("bench", url);
     target.guardrails.query_timeout_s = 600;
-    GuardedSession::open(dialect, target, &CallContext::within(std::time::Duration::from_secs(600))).await.unwrap()
+    GuardedSession::open(dialect, target, &CallContext::within(std::time::Duration::from_secs(600)))
+        .await
+        .unwrap()
 }
 
 async fn road(session: &GuardedSession) -> u64 {

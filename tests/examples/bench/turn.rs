@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dbagent::LightAgent;
-use dbagent::model::{Model, ModelError, ModelEvent, ModelProfile, ModelRequest, ModelStream, Reply, ToolCall, Message};
+use dbagent::model::{
+    Message, Model, ModelError, ModelEvent, ModelProfile, ModelRequest, ModelStream, Reply, ToolCall,
+};
 use futures_util::{StreamExt as _, stream};
 
 use crate::{Figure, Floor, median};
@@ -37,8 +39,11 @@ impl Model for Instantly {
 
 pub(crate) async fn run() -> Vec<Figure> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/chinook/chinook.sqlite");
-    let agent =
-        LightAgent::builder().url(format!("sqlite:///{}", path.display())).model(Arc::new(Instantly)).build().unwrap();
+    let agent = LightAgent::builder()
+        .url(format!("sqlite:///{}", path.display()))
+        .model(Arc::new(Instantly))
+        .build()
+        .unwrap();
     agent.connect().await.unwrap();
     let mut millis = Vec::new();
     for _ in 0..201 {
@@ -47,5 +52,10 @@ pub(crate) async fn run() -> Vec<Figure> {
         millis.push(started.elapsed().as_secs_f64() * 1e3);
         assert_eq!(answer.artifacts.len(), 1);
     }
-    vec![Figure { what: "a run with one query on Chinook, instant model", value: median(millis), unit: "ms", floor: Floor::Under(2.0) }]
+    vec![Figure {
+        what: "a run with one query on Chinook, instant model",
+        value: median(millis),
+        unit: "ms",
+        floor: Floor::Under(2.0),
+    }]
 }

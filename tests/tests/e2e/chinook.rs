@@ -100,15 +100,17 @@ async fn a_policy_hides_tables_and_columns_in_every_tool() {
         let (text, _) = observe(builder(), tool, arguments.clone()).await;
         assert!(text.starts_with(&format!("REFUSED ({rule}")), "{tool} {arguments}: {text}");
     }
-    let (text, _) = observe(builder(), "query", json!({"statement": "SELECT FirstName FROM Customer LIMIT 1"})).await;
-    assert!(text.starts_with("1 rows"), "{text}");
+    let (text, _) =
+        observe(builder(), "query", json!({"statement": "SELECT FirstName FROM Customer LIMIT 1"})).await;
+    assert!(text.starts_with("1 row, "), "{text}");
     let (text, _) = observe(builder(), "count", json!({"name": "Customer"})).await;
     assert!(text.contains("| 59 |"), "{text}");
 }
 
 #[tokio::test]
 async fn answers_fit_a_schema_and_threads_go_on() {
-    let schema = json!({"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]});
+    let schema =
+        json!({"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]});
     let model = ScriptedModel::new()
         .with_profile(ModelProfile { schema_with_tools: false, ..ModelProfile::default() })
         .calls([call("count", r#"{"name":"Track"}"#)])

@@ -47,7 +47,11 @@ async fn a_megabyte_of_anything_is_refused_by_its_size() {
 
 #[tokio::test]
 async fn within_raised_limits_depth_is_refused_or_read_but_never_kills() {
-    let raised = || Guardrails { max_statement_bytes: 4 << 20, max_statement_tokens: 4_000_000, ..Guardrails::default() };
+    let raised = || Guardrails {
+        max_statement_bytes: 4 << 20,
+        max_statement_tokens: 4_000_000,
+        ..Guardrails::default()
+    };
     let n = 200_000;
     for text in [
         format!("SELECT {}1{}", "(".repeat(n), ")".repeat(n)),
@@ -60,7 +64,11 @@ async fn within_raised_limits_depth_is_refused_or_read_but_never_kills() {
         format!("SELECT * FROM Artist{}", " JOIN Artist".repeat(n / 10)),
     ] {
         let seen = under(raised(), &text).await;
-        assert!(seen.starts_with("REFUSED (G0") || seen.starts_with("ERROR ("), "{}", &seen[..200.min(seen.len())]);
+        assert!(
+            seen.starts_with("REFUSED (G0") || seen.starts_with("ERROR ("),
+            "{}",
+            &seen[..200.min(seen.len())]
+        );
     }
 }
 
@@ -77,7 +85,8 @@ async fn odd_questions_reach_the_model_as_they_are() {
     // The planner reads them too, and says that it is not sure.
     for question in ["", "\u{0}\u{1b}[31m", &"SELECT ".repeat(10_000)] {
         let agent = LightAgent::builder().url(chinook()).build().unwrap();
-        let answer = tokio::time::timeout(Duration::from_secs(60), agent.ask(question)).await.unwrap().unwrap();
+        let answer =
+            tokio::time::timeout(Duration::from_secs(60), agent.ask(question)).await.unwrap().unwrap();
         assert!(!answer.text.trim().is_empty());
     }
 }

@@ -67,8 +67,11 @@ async fn a_changed_schema_is_seen_at_once() {
 async fn a_database_that_is_not_there_ends_the_run_before_a_token_is_spent() {
     let folder = tempfile::tempdir().unwrap();
     let model = ScriptedModel::new().text("never");
-    let agent =
-        LightAgent::builder().url(url(&folder.path().join("none.db"))).model(Arc::new(model.clone())).build().unwrap();
+    let agent = LightAgent::builder()
+        .url(url(&folder.path().join("none.db")))
+        .model(Arc::new(model.clone()))
+        .build()
+        .unwrap();
     let e = agent.ask("q").await.unwrap_err();
     assert_eq!(e.kind(), ErrorKind::DatabaseNotFound);
     assert!(e.hint_text().is_some());

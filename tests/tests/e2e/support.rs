@@ -57,7 +57,11 @@ pub(crate) fn observations(request: &ModelRequest) -> Vec<String> {
 }
 
 /// One call on a database, and what the model read of it.
-pub(crate) async fn observe(builder: LightAgentBuilder, tool: &str, arguments: serde_json::Value) -> (String, Answer) {
+pub(crate) async fn observe(
+    builder: LightAgentBuilder,
+    tool: &str,
+    arguments: serde_json::Value,
+) -> (String, Answer) {
     let model = ScriptedModel::new().calls([call(tool, &arguments.to_string())]).text("done");
     let agent = builder.model(Arc::new(model.clone())).build().unwrap();
     let answer = agent.ask("q").await.unwrap();
