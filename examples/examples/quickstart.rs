@@ -7,7 +7,8 @@ use dbagent::LightAgent;
 
 #[tokio::main]
 async fn main() -> dbagent::Result<()> {
-    let agent = LightAgent::builder().url("sqlite:///tests/data/chinook/chinook.sqlite").build()?; // no model is named, so the offline planner answers: no network, no key
+    // No model is named, so the offline planner answers: no network, no key.
+    let agent = LightAgent::builder().url("sqlite:///tests/data/chinook/chinook.sqlite").build()?;
 
     let answer = agent.ask("Which five artists have the most albums?").await?;
 
