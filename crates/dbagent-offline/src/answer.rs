@@ -43,7 +43,11 @@ fn body(schema: &Schema, intent: &Intent, outcome: &Outcome) -> String {
             let line = row_text(first);
             return match rows.len() {
                 1 if outcome.incomplete.is_none() => format!("Yes: {line}."),
-                n => format!("Yes, {}{n}:\n\n{}", if outcome.incomplete.is_some() { "at least " } else { "" }, table(outcome)),
+                n => format!(
+                    "Yes, {}{n}:\n\n{}",
+                    if outcome.incomplete.is_some() { "at least " } else { "" },
+                    table(outcome)
+                ),
             };
         }
         Form::Share => {
@@ -98,7 +102,9 @@ fn versus(intent: &Intent, outcome: &Outcome) -> String {
     _ = Dir::Most;
     match rows.as_slice() {
         [] => "Neither has any.".to_owned(),
-        [only] => format!("{} has {more}: {}. The other has none.", name(only), shown(figure(only).as_deref())),
+        [only] => {
+            format!("{} has {more}: {}. The other has none.", name(only), shown(figure(only).as_deref()))
+        }
         [first, second, ..] if figure(first) == figure(second) => {
             format!("Both are equal.\n\n{}", table(outcome))
         }
@@ -128,7 +134,9 @@ fn table(outcome: &Outcome) -> String {
     }
     let count = outcome.table.rows.len();
     let note = match (&outcome.incomplete, count > MAX_ROWS) {
-        (Some(line), _) => format!("\nThis is not all: {}. Shown: {}.", line.trim_end_matches('.'), count.min(MAX_ROWS)),
+        (Some(line), _) => {
+            format!("\nThis is not all: {}. Shown: {}.", line.trim_end_matches('.'), count.min(MAX_ROWS))
+        }
         (None, true) => format!("\n{count} rows in all; the first {MAX_ROWS} are shown."),
         (None, false) => format!("\n{count} rows."),
     };

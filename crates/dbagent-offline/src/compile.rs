@@ -32,9 +32,10 @@ pub(crate) fn assumed_links(schema: &Schema, intent: &Intent) -> Vec<String> {
         .iter()
         .filter_map(|e| schema.edge(*e))
         .map(|e| {
-            let column = e.columns.first().map(|c| {
-                schema.spoken_column(crate::schema::ColumnId { table: e.from, index: *c })
-            });
+            let column = e
+                .columns
+                .first()
+                .map(|c| schema.spoken_column(crate::schema::ColumnId { table: e.from, index: *c }));
             format!("{} is taken to point to {}", column.unwrap_or_default(), schema.table(e.to).name.name)
         })
         .collect();
@@ -54,7 +55,14 @@ pub(crate) struct Compiler<'a> {
 
 impl Compiler<'_> {
     fn build(&mut self) -> Result<Select, Unsure> {
-        let grouped = !self.intent.keys.is_empty() || !self.intent.figures.is_empty() || !self.intent.having.is_empty();
+        let ranked_rows = matches!(self.intent.rank.map(|r| r.by), Some(crate::meaning::OrderBy::Column(_)))
+            && self.intent.figures.is_empty()
+            && self.intent.having.is_empty();
+        if ranked_rows && self.intent.form == Form::Rows {
+            return self.rows();
+        }
+        let grouped =
+            !self.intent.keys.is_empty() || !self.intent.figures.is_empty() || !self.intent.having.is_empty();
         match self.intent.form {
             Form::Share => self.share(),
             Form::MeanOfGroups => self.mean(),
@@ -81,11 +89,14 @@ impl Compiler<'_> {
                 let (a, b) = (&self.schema.table(from).name.name, &self.schema.table(to).name.name);
                 let ways: Vec<String> = paths
                     .iter()
-                    .filter_map(|p| p.iter().filter_map(|s| self.schema.edge(s.edge)).find(|e| !e.role.is_empty()))
+                    .filter_map(|p| {
+                        p.iter().filter_map(|s| self.schema.edge(s.edge)).find(|e| !e.role.is_empty())
+                    })
                     .filter_map(|e| Some((e.from, *e.columns.first()?)))
                     .map(|(table, index)| self.schema.spoken_column(crate::schema::ColumnId { table, index }))
                     .collect();
-                Err(Unsure::new(format!("{a} and {b} are linked in several ways ({})", ways.join(", "))).with([from, to]))
+                Err(Unsure::new(format!("{a} and {b} are linked in several ways ({})", ways.join(", ")))
+                    .with([from, to]))
             }
         }
     }
@@ -141,9 +152,20 @@ pub(super) fn unique(items: Vec<(Expr, String)>) -> Vec<Item> {
 }
 
 /// Keeps the rows that come first by an order, with all that are equal to it.
-pub(super) fn first_with_ties(mut inner: Select, orders: Vec<Order>, shown: usize) -> Select {
+pub(super) fn first_with_ties(inner: Select, orders: Vec<Order>, shown: usize) -> Select {
+    first_within(inner, Vec::new(), orders, shown, 1)
+}
+
+/// The same within each group, for the first `places`.
+pub(super) fn first_within(
+    mut inner: Select,
+    within: Vec<Expr>,
+    by: Vec<Order>,
+    shown: usize,
+    places: u32,
+) -> Select {
     let place = Ident::new("place");
-    inner.items.push(Item { expr: Expr::Rank(orders), alias: Some(place.clone()) });
+    inner.items.push(Item { expr: Expr::Rank { within, by }, alias: Some(place.clone()) });
     inner.order.clear();
     let items: Vec<Item> = inner
         .items
@@ -156,7 +178,7 @@ pub(super) fn first_with_ties(mut inner: Select, orders: Vec<Order>, shown: usiz
     Select {
         items,
         from: Some(Source::Query { query: Box::new(inner), alias: Ident::new("ranked") }),
-        filter: vec![Pred::Compare(Expr::Alias(place), crate::plan::Op::Eq, Expr::Constant(1))],
+        filter: vec![Pred::Compare(Expr::Alias(place), crate::plan::Op::Le, Expr::Constant(places))],
         order,
         ..Select::default()
     }

@@ -97,7 +97,12 @@ mod tests {
     use super::*;
 
     fn tool(id: &str, text: &str) -> Message {
-        Message::Tool(ToolMessage { call_id: id.into(), name: "query".into(), text: text.into(), is_error: false })
+        Message::Tool(ToolMessage {
+            call_id: id.into(),
+            name: "query".into(),
+            text: text.into(),
+            is_error: false,
+        })
     }
 
     fn call(id: &str, arguments: &str) -> ToolCall {

@@ -40,7 +40,8 @@ impl Link {
 
 /// Links some words (singular, lower case).
 pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
-    let kept: Vec<&str> = words.iter().map(String::as_str).filter(|w| !["of", "the", "a", "an"].contains(w)).collect();
+    let kept: Vec<&str> =
+        words.iter().map(String::as_str).filter(|w| !["of", "the", "a", "an"].contains(w)).collect();
     let ordered = kept.len() == words.len();
     if kept.is_empty() {
         return Link::default();
@@ -56,6 +57,25 @@ pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
             if let Some(score) = plain.max(named) {
                 out.columns.push((column, score));
             }
+        }
+    }
+    if out.is_empty()
+        && let [word] = kept.as_slice()
+        && let Some((_, columns)) = DIMENSIONS.iter().find(|(names, _)| names.contains(word))
+    {
+        for (id, _) in schema.tables() {
+            let fits = columns.iter().find_map(|w| {
+                schema.columns(id).find(|(_, c)| c.is_figure() && c.label.has(w)).map(|(c, _)| c)
+            });
+            out.columns.extend(fits.map(|c| (c, 70)));
+        }
+    }
+    for (_, edge) in schema.edges().filter(|(_, e)| e.from != e.to) {
+        if let Some(score) = role_score(schema, &kept, edge)
+            && out.tables.iter().all(|(t, s)| *t != edge.to || *s < score)
+        {
+            out.tables.retain(|(t, _)| *t != edge.to);
+            out.tables.push((edge.to, score));
         }
     }
     // Views stand behind the tables that they show.
@@ -80,10 +100,50 @@ pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
     out
 }
 
+/// The table that a link leads to, by what its column says: `support rep`, `home team`, `seller`.
+fn role_score(schema: &Schema, words: &[&str], edge: &crate::schema::Edge) -> Option<Score> {
+    let role: Vec<&str> = edge.role.iter().map(String::as_str).collect();
+    if role.is_empty() || role.iter().any(|w| ["to", "via", "by", "in", "of", "from"].contains(w)) {
+        return None;
+    }
+    let own: Vec<&str> = schema.table(edge.to).label.words.iter().map(String::as_str).collect();
+    let alike =
+        |a: &[&str], b: &[&str]| a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same_meaning(x, y));
+    if alike(words, &[role.as_slice(), own.as_slice()].concat()) {
+        return Some(96);
+    }
+    let person = schema.is_person(edge.to)
+        && role.last().is_some_and(|w| {
+            ["er", "or", "ee", "ist", "ant", "ent", "rep"].iter().any(|end| w.ends_with(end))
+        });
+    (alike(words, &role) && person).then_some(94)
+}
+
+/// What people call a figure whose column is called by its unit.
+const DIMENSIONS: [(&[&str], &[&str]); 2] = [
+    (
+        &["length", "duration", "runtime", "playtime"],
+        &["millisecond", "second", "minute", "hour", "length", "duration"],
+    ),
+    (&["size"], &["byte", "kilobyte", "megabyte", "kb", "mb", "size"]),
+];
+
 /// Words that add nothing behind a table's name.
 const GENERIC: [&str; 14] = [
-    "record", "entry", "row", "table", "list", "data", "information", "info", "item", "detail", "object", "instance",
-    "master", "member",
+    "record",
+    "entry",
+    "row",
+    "table",
+    "list",
+    "data",
+    "information",
+    "info",
+    "item",
+    "detail",
+    "object",
+    "instance",
+    "master",
+    "member",
 ];
 
 fn table_score(words: &[&str], label: &Label, ordered: bool) -> Option<Score> {
@@ -135,8 +195,14 @@ fn column_score(words: &[&str], label: &Label, table: &Label, ordered: bool) -> 
     }
     let table: Vec<&str> = table.words.iter().map(String::as_str).collect();
     let prefixed = [table.as_slice(), own.as_slice()].concat();
-    if words.len() > 1 && words == prefixed.as_slice() {
+    // `employees report to` is a sentence, not the name of a column.
+    if words.len() > 1 && words == prefixed.as_slice() && !own.contains(&"to") {
         return Some(99);
+    }
+    if let [rest @ .., "number" | "address" | "name" | "field" | "value"] = words
+        && rest == own.as_slice()
+    {
+        return Some(94);
     }
     if words.concat() == own.concat() {
         return Some(98);
@@ -151,7 +217,9 @@ fn column_score(words: &[&str], label: &Label, table: &Label, ordered: bool) -> 
     if words.len() > 1 && !ordered && same_set(words, &prefixed) {
         return Some(92);
     }
-    if let Some(score) = alike(words, &own).or_else(|| (rest.len() < own.len()).then(|| alike(words, &rest)).flatten()) {
+    if let Some(score) =
+        alike(words, &own).or_else(|| (rest.len() < own.len()).then(|| alike(words, &rest)).flatten())
+    {
         return Some(score);
     }
     if own.len() > words.len() && own.ends_with(words) {

@@ -107,7 +107,10 @@ pub(crate) struct Intent {
 pub(crate) enum Output {
     Column(ColumnId),
     /// A column of the row that a link of the subject to its own table leads to.
-    Parent { edge: usize, column: ColumnId },
+    Parent {
+        edge: usize,
+        column: ColumnId,
+    },
 }
 
 /// What rows are grouped by.
@@ -136,7 +139,11 @@ pub(crate) enum Measured {
     Values(ColumnId),
     Column(ColumnId),
     /// Quantity times price, less a discount.
-    Line { quantity: ColumnId, price: ColumnId, discount: Option<ColumnId> },
+    Line {
+        quantity: ColumnId,
+        price: ColumnId,
+        discount: Option<ColumnId>,
+    },
 }
 
 impl Measured {
@@ -195,6 +202,7 @@ pub(crate) enum Test {
     Figure(ColumnId, Op, Agg),
     Like(Vec<ColumnId>, Place, String),
     Missing(ColumnId),
+    Given(ColumnId),
     /// A related row exists.
     Exists(TableId),
     /// From a day on, and before another.
@@ -202,11 +210,17 @@ pub(crate) enum Test {
     /// A month of any year.
     Month(ColumnId, u32),
     /// The row that a link of a table to itself leads to has one of these values.
-    Parent { edge: usize, columns: Vec<ColumnId>, values: Vec<Value> },
+    Parent {
+        edge: usize,
+        columns: Vec<ColumnId>,
+        values: Vec<Value>,
+    },
     /// Rows whose groups fulfil a condition.
     Grouped(TableId, Having),
     /// A column that says yes.
     Flag(ColumnId, Vec<Value>),
+    /// Some row with the same value of the column fulfils it.
+    Value(ColumnId, Box<Test>),
     /// One of several.
     Any(Vec<Test>),
 }
@@ -223,8 +237,10 @@ impl Test {
             | Self::Columns(c, ..)
             | Self::Figure(c, ..)
             | Self::Missing(c)
+            | Self::Given(c)
             | Self::Within(c, ..)
             | Self::Month(c, _)
+            | Self::Value(c, _)
             | Self::Flag(c, _) => Some(c.table),
             Self::Exists(t) | Self::Grouped(t, _) => Some(*t),
             Self::Any(tests) => tests.first().and_then(Test::table),

@@ -48,10 +48,19 @@ pub(crate) struct Item {
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Source {
-    Table { name: ObjectName, alias: Ident },
-    Query { query: Box<Select>, alias: Ident },
+    Table {
+        name: ObjectName,
+        alias: Ident,
+    },
+    Query {
+        query: Box<Select>,
+        alias: Ident,
+    },
     /// Several queries one after the other, duplicates kept.
-    Union { queries: Vec<Select>, alias: Ident },
+    Union {
+        queries: Vec<Select>,
+        alias: Ident,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -102,7 +111,10 @@ pub(crate) enum Stored {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expr {
-    Column { of: Ident, name: Ident },
+    Column {
+        of: Ident,
+        name: Ident,
+    },
     Alias(Ident),
     Value(Value),
     /// A constant that the planner itself chose.
@@ -110,19 +122,33 @@ pub(crate) enum Expr {
     /// 100, with a fraction, so that a division keeps its own.
     Hundred,
     CountAll,
-    Agg { f: Agg, distinct: bool, arg: Box<Expr> },
+    Agg {
+        f: Agg,
+        distinct: bool,
+        arg: Box<Expr>,
+    },
     Product(Vec<Expr>),
     Minus(Box<Expr>, Box<Expr>),
     Divide(Box<Expr>, Box<Expr>),
-    Part { part: Part, of: Box<Expr>, stored: Stored },
+    Part {
+        part: Part,
+        of: Box<Expr>,
+        stored: Stored,
+    },
     /// The expression where all hold, else nothing.
-    When { all: Vec<Pred>, then: Box<Expr> },
+    When {
+        all: Vec<Pred>,
+        then: Box<Expr>,
+    },
     Coalesce(Box<Expr>, Box<Expr>),
     Lower(Box<Expr>),
     /// Texts one after the other with a space between.
     Spaced(Vec<Expr>),
     /// The place of a row when all are ordered so; rows that are equal share one.
-    Rank(Vec<Order>),
+    Rank {
+        within: Vec<Expr>,
+        by: Vec<Order>,
+    },
     Query(Box<Select>),
 }
 

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use dbagent_core::model::{
-    Message, Model, ModelError, ModelErrorKind, ModelEvent, ModelProfile, ModelRequest, ModelStream, OutputMode, Reply,
-    Usage,
+    Message, Model, ModelError, ModelErrorKind, ModelEvent, ModelProfile, ModelRequest, ModelStream,
+    OutputMode, Reply, Usage,
 };
 use dbagent_core::observe::ReadTable;
 use dbagent_core::text::estimate_tokens;
@@ -55,7 +55,10 @@ impl Model for Offline {
             return Err(cancelled());
         }
         if request.deadline.is_some_and(|d| d <= tokio::time::Instant::now()) {
-            return Err(ModelError::new(ModelErrorKind::Timeout, "the deadline passed before the planner began"));
+            return Err(ModelError::new(
+                ModelErrorKind::Timeout,
+                "the deadline passed before the planner began",
+            ));
         }
         let mut reply = match decide(&request) {
             Decision::Calls(calls) => Reply::calls(calls.iter().map(Call::to_tool_call).collect()),
@@ -66,10 +69,12 @@ impl Model for Offline {
         };
         reply.model = Self::ID.to_owned();
         reply.usage = usage(&request, &reply);
-        let mut events: Vec<ModelEvent> = pieces(&reply.text).into_iter().map(ModelEvent::TextDelta).collect();
+        let mut events: Vec<ModelEvent> =
+            pieces(&reply.text).into_iter().map(ModelEvent::TextDelta).collect();
         events.push(ModelEvent::End(reply));
         let cancel = request.cancel.clone();
-        let events = stream::iter(events).map(move |event| if cancel.is_cancelled() { Err(cancelled()) } else { Ok(event) });
+        let events = stream::iter(events)
+            .map(move |event| if cancel.is_cancelled() { Err(cancelled()) } else { Ok(event) });
         Ok(events.boxed())
     }
 }
@@ -86,7 +91,9 @@ fn usage(request: &ModelRequest, reply: &Reply) -> Usage {
         .iter()
         .map(|m| match m {
             Message::User { text } => tokens(text),
-            Message::Assistant(a) => tokens(&a.text) + a.calls.iter().map(|c| tokens(&c.arguments)).sum::<u64>(),
+            Message::Assistant(a) => {
+                tokens(&a.text) + a.calls.iter().map(|c| tokens(&c.arguments)).sum::<u64>()
+            }
             Message::Tool(t) => tokens(&t.text),
         })
         .sum();
@@ -149,7 +156,9 @@ fn decide(request: &ModelRequest) -> Decision {
             return say(answer::unsure(None, &[], &why, &[]));
         }
         Survey::Failed(text) => {
-            return say(format!("The list of tables could not be read, so the question is not answered.\n\n{text}"));
+            return say(format!(
+                "The list of tables could not be read, so the question is not answered.\n\n{text}"
+            ));
         }
     };
     if let Some(text) = talk::schema_question(&question, &surveyed) {
@@ -171,7 +180,8 @@ fn answer_question(questions: &[String], surveyed: &Surveyed, tools: &Tools, kno
         Understood::Intent(intent) => intent,
         Understood::Ask(calls) if tools.query => return Decision::Calls(calls),
         Understood::Ask(_) => {
-            let why = Unsure::new("no more queries may be run, and values of the question were not looked up yet");
+            let why =
+                Unsure::new("no more queries may be run, and values of the question were not looked up yet");
             return say(answer::unsure(Some(schema), &surveyed.objects, &why, &named(&question)));
         }
         Understood::Unsure(why) => {

@@ -75,7 +75,10 @@ pub(crate) struct Column {
 impl Column {
     /// Whether it holds figures that may be added and compared, not keys.
     pub(crate) fn is_figure(&self) -> bool {
-        self.class.is_number() && !self.in_key && !self.links && !self.label.has_any(&["id", "code", "zip", "phone"])
+        self.class.is_number()
+            && !self.in_key
+            && !self.links
+            && !self.label.has_any(&["id", "code", "zip", "phone"])
     }
 }
 

@@ -320,8 +320,12 @@ impl Printer {
             }
             Expr::Part { part, of, stored } => {
                 // A part is taken of a column, which holds no parameter.
-                let mut inner =
-                    Printer { dialect: self.dialect, out: String::new(), params: Vec::new(), depth: self.depth };
+                let mut inner = Printer {
+                    dialect: self.dialect,
+                    out: String::new(),
+                    params: Vec::new(),
+                    depth: self.depth,
+                };
                 inner.expr(of);
                 let text = self.dialect.part(*part, &inner.out, *stored);
                 self.put(&text);
@@ -351,9 +355,15 @@ impl Printer {
                 self.put(")");
             }
             Expr::Spaced(parts) => self.list(parts, " || ' ' || ", Self::expr),
-            Expr::Rank(orders) => {
-                self.put("RANK() OVER (ORDER BY ");
-                self.orders(orders);
+            Expr::Rank { within, by } => {
+                self.put("RANK() OVER (");
+                if !within.is_empty() {
+                    self.put("PARTITION BY ");
+                    self.list(within, ", ", Self::expr);
+                    self.put(" ");
+                }
+                self.put("ORDER BY ");
+                self.orders(by);
                 self.put(")");
             }
             Expr::Query(query) => self.nested(query),
@@ -459,14 +469,22 @@ mod tests {
     fn sample() -> Select {
         Select {
             items: vec![Item { expr: column("we\"ird", "a b"), alias: Some(Ident::new("x")) }],
-            from: Some(Source::Table { name: ObjectName::within("main", "we\"ird"), alias: Ident::new("we\"ird") }),
+            from: Some(Source::Table {
+                name: ObjectName::within("main", "we\"ird"),
+                alias: Ident::new("we\"ird"),
+            }),
             filter: vec![
                 Pred::In {
                     expr: column("we\"ird", "c"),
                     values: vec![Value::Text("'; DROP TABLE x".into()), Value::Int(5)],
                     negated: false,
                 },
-                Pred::Like { expr: column("we\"ird", "d"), text: "100%".into(), place: Place::Start, negated: true },
+                Pred::Like {
+                    expr: column("we\"ird", "d"),
+                    text: "100%".into(),
+                    place: Place::Start,
+                    negated: true,
+                },
             ],
             limit: Some(3),
             ..Select::default()
@@ -502,7 +520,13 @@ mod tests {
             part(Dialect::Sqlite, Part::Year, Stored::Text),
             "SELECT CAST(strftime('%Y', \"t\".\"d\") AS INTEGER)"
         );
-        assert_eq!(part(Dialect::Postgres, Part::Year, Stored::Native), "SELECT EXTRACT(YEAR FROM \"t\".\"d\")");
-        assert_eq!(part(Dialect::MySql, Part::YearMonth, Stored::Native), "SELECT DATE_FORMAT(`t`.`d`, '%Y-%m')");
+        assert_eq!(
+            part(Dialect::Postgres, Part::Year, Stored::Native),
+            "SELECT EXTRACT(YEAR FROM \"t\".\"d\")"
+        );
+        assert_eq!(
+            part(Dialect::MySql, Part::YearMonth, Stored::Native),
+            "SELECT DATE_FORMAT(`t`.`d`, '%Y-%m')"
+        );
     }
 }

@@ -114,15 +114,18 @@ fn chosen(objects: &[ObjectSummary], questions: &[String]) -> Vec<String> {
     let tables: Vec<&ObjectSummary> = objects.iter().filter(|o| o.kind != ObjectKind::View).collect();
     let none = BTreeSet::new();
     let shares_word = |o: &ObjectSummary| {
-        label(&o.name.name, &none).words.iter().any(|w| w.len() > 2 && words.iter().any(|q| same_meaning(q, w) || q == w || (w.len() > 4 && q.len() > 4 && (w.contains(q.as_str()) || q.contains(w.as_str())))))
+        label(&o.name.name, &none).words.iter().any(|w| {
+            w.len() > 2
+                && words.iter().any(|q| {
+                    same_meaning(q, w)
+                        || q == w
+                        || (w.len() > 4 && q.len() > 4 && (w.contains(q.as_str()) || q.contains(w.as_str())))
+                })
+        })
     };
     let small = tables.len() <= ALL;
-    let mut out: Vec<String> = tables
-        .iter()
-        .filter(|o| small || shares_word(o))
-        .map(|o| o.name.to_string())
-        .take(ALL)
-        .collect();
+    let mut out: Vec<String> =
+        tables.iter().filter(|o| small || shares_word(o)).map(|o| o.name.to_string()).take(ALL).collect();
     let named_view = |o: &&ObjectSummary| {
         let name = label(&o.name.name, &none).words.join(" ");
         o.kind == ObjectKind::View && !name.is_empty() && format!(" {spoken} ").contains(&format!(" {name} "))

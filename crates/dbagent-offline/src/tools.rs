@@ -31,7 +31,8 @@ impl Tools {
             .unwrap_or(100);
         let dialect = find("query")
             .and_then(|t| {
-                let statement = t.parameters.pointer("/properties/statement/description").and_then(Value::as_str);
+                let statement =
+                    t.parameters.pointer("/properties/statement/description").and_then(Value::as_str);
                 Dialect::named_in(&t.description).or_else(|| statement.and_then(Dialect::named_in))
             })
             .or_else(|| request.system.iter().find_map(|s| Dialect::named_in(s)))

@@ -25,7 +25,12 @@ pub(crate) enum Understood {
 const MAX_PROBES: usize = 6;
 
 /// Understands the last of some questions; the earlier ones are what it may refer to.
-pub(crate) fn understand(schema: &Schema, questions: &[String], dialect: Dialect, known: &Knowledge) -> Understood {
+pub(crate) fn understand(
+    schema: &Schema,
+    questions: &[String],
+    dialect: Dialect,
+    known: &Knowledge,
+) -> Understood {
     let Some(question) = questions.last() else {
         return Understood::Unsure(Unsure::new("nothing was asked"));
     };
@@ -33,7 +38,12 @@ pub(crate) fn understand(schema: &Schema, questions: &[String], dialect: Dialect
 }
 
 /// The chunks of a question with the values that were found, or the calls that find them.
-pub(crate) fn chunks(schema: &Schema, question: &str, dialect: Dialect, known: &Knowledge) -> Result<Chunks, Vec<Call>> {
+pub(crate) fn chunks(
+    schema: &Schema,
+    question: &str,
+    dialect: Dialect,
+    known: &Knowledge,
+) -> Result<Chunks, Vec<Call>> {
     let first = Chunks::new(question, schema, &Hits::new());
     let texts = wanted(&first);
     let mut hits = match whole(schema, dialect, &texts, known) {
@@ -71,10 +81,13 @@ fn unexplained(chunks: &Chunks) -> Vec<String> {
     let mut before: Option<Kw> = None;
     for chunk in &chunks.list {
         let part_of_text = matches!(before, Some(Kw::Starts | Kw::Ends | Kw::Contains));
-        let unknown = chunk.is_unknown() || (chunk.quoted && chunk.hits.is_empty() && chunk.link.score() < crate::link::FULL);
+        let unknown = (chunk.is_unknown() && chunk.capital)
+            || (chunk.quoted && chunk.hits.is_empty() && chunk.link.score() < crate::link::FULL);
         if unknown && !part_of_text && !chunk.symbol {
             run = match run {
-                Some((first, behind)) if behind == chunk.first && !chunk.quoted => Some((first, chunk.behind)),
+                Some((first, behind)) if behind == chunk.first && !chunk.quoted => {
+                    Some((first, chunk.behind))
+                }
                 _ => {
                     close(&mut run);
                     Some((chunk.first, chunk.behind))
@@ -106,9 +119,13 @@ pub(crate) fn alone(schema: &Schema, question: &str, dialect: Dialect, known: &K
             Err(Stop::Probe(column)) => {
                 let call = probe(schema, column, dialect);
                 let Some(observation) = known.get(&call) else { return Understood::Ask(vec![call]) };
-                let Some(table) = ReadTable::from_observation(&observation.text).filter(|_| !observation.is_error) else {
+                let Some(table) =
+                    ReadTable::from_observation(&observation.text).filter(|_| !observation.is_error)
+                else {
                     let name = schema.spoken_column(column);
-                    return Understood::Unsure(Unsure::new(format!("the values of {name} could not be looked at")));
+                    return Understood::Unsure(Unsure::new(format!(
+                        "the values of {name} could not be looked at"
+                    )));
                 };
                 let values = table.rows.into_iter().filter_map(|r| r.into_iter().next().flatten()).collect();
                 facts.seen.insert(column, values);

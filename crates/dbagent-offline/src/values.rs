@@ -54,7 +54,9 @@ pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
             let hit = interesting.get(first..behind).unwrap_or_default();
             let known: usize = hit.iter().filter(|i| !**i).count();
             let joins = |t: &&crate::words::Token| {
-                t.kind == Kind::Word || t.kind == Kind::Number || ["-", "/", "&", "."].contains(&t.text.as_str())
+                t.kind == Kind::Word
+                    || t.kind == Kind::Number
+                    || ["-", "/", "&", "."].contains(&t.text.as_str())
             };
             let all_words = range.iter().all(|t| joins(&t));
             let edge = |t: Option<&crate::words::Token>| {
@@ -77,9 +79,10 @@ pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
 
 fn is_small(word: &str) -> bool {
     const SMALL: [&str; 46] = [
-        "of", "the", "a", "an", "in", "on", "by", "for", "and", "or", "to", "from", "at", "with", "is", "are", "was",
-        "were", "do", "does", "did", "has", "have", "had", "not", "no", "that", "who", "which", "what", "how", "many",
-        "all", "each", "per", "than", "more", "less", "list", "show", "there", "their", "when", "where", "as", "it",
+        "of", "the", "a", "an", "in", "on", "by", "for", "and", "or", "to", "from", "at", "with", "is",
+        "are", "was", "were", "do", "does", "did", "has", "have", "had", "not", "no", "that", "who", "which",
+        "what", "how", "many", "all", "each", "per", "than", "more", "less", "list", "show", "there",
+        "their", "when", "where", "as", "it",
     ];
     SMALL.contains(&word)
 }
@@ -89,15 +92,31 @@ fn is_interesting(chunk: &Chunk, begins: bool) -> bool {
         return false;
     }
     let letters = chunk.text.chars().any(char::is_alphabetic);
+    if !chunk.capital
+        && chunk.words.len() == 1
+        && chunk.words.iter().any(|w| crate::words::ordinal(w).is_some())
+    {
+        return false;
+    }
     let capital = chunk.capital && !begins && letters;
     let structural = matches!(
         chunk.kw,
         Some(
-            Kw::HowMany | Kw::What | Kw::Which | Kw::Who | Kw::When | Kw::Where | Kw::Show | Kw::Cop | Kw::Aux | Kw::Skip
+            Kw::HowMany
+                | Kw::What
+                | Kw::Which
+                | Kw::Who
+                | Kw::When
+                | Kw::Where
+                | Kw::Show
+                | Kw::Cop
+                | Kw::Aux
+                | Kw::Skip
         )
     );
     if capital {
-        return !structural || chunk.words.len() == 1 && !begins && !matches!(chunk.kw, Some(Kw::Cop | Kw::Aux));
+        return !structural
+            || chunk.words.len() == 1 && !begins && !matches!(chunk.kw, Some(Kw::Cop | Kw::Aux));
     }
     // What is linked only by likeness may still be a value.
     chunk.kw.is_none() && chunk.number.is_none() && chunk.link.score() < FULL && letters
@@ -106,14 +125,23 @@ fn is_interesting(chunk: &Chunk, begins: bool) -> bool {
 /// A column that is searched, or two that make a full name.
 type Place_ = Vec<ColumnId>;
 
-fn places(schema: &Schema) -> Vec<Place_> {
+fn places(schema: &Schema, texts: &[String]) -> Vec<Place_> {
     let mut out = Vec::new();
+    // Numbers of phones and houses are searched only for texts that may be one.
+    let digits = texts.iter().any(|t| t.chars().any(|c| c.is_ascii_digit()));
+    let at = texts.iter().any(|t| t.contains('@'));
     for (id, table) in schema.tables() {
-        if table.kind != ObjectKind::Table || table.rows.is_some_and(|r| r > MAX_ROWS) || schema.is_bridge(id) {
+        if table.kind != ObjectKind::Table || table.rows.is_some_and(|r| r > MAX_ROWS) || schema.is_bridge(id)
+        {
             continue;
         }
         for (column, c) in schema.columns(id) {
-            let skipped = ["url", "path", "password", "hash", "token", "photo", "picture", "image", "link", "file"];
+            let skipped =
+                ["url", "path", "password", "hash", "token", "photo", "picture", "image", "link", "file"];
+            let numbered = ["phone", "fax", "postal", "zip", "address", "street", "mobile"];
+            if (!digits && c.label.has_any(&numbered)) || (!at && c.label.has_any(&["email", "mail"])) {
+                continue;
+            }
             let text = matches!(c.class, Class::Text | Class::Unknown);
             if text && !c.label.has_any(&skipped) && !(c.links && c.label.has("id")) {
                 out.push(vec![column]);
@@ -191,7 +219,7 @@ pub(crate) fn whole(schema: &Schema, dialect: Dialect, texts: &[String], known: 
     }
     let all: BTreeSet<String> = texts.iter().flat_map(|t| writings(t)).collect();
     let values: Vec<Value> = all.into_iter().map(Value::Text).collect();
-    let questions: Vec<Question> = places(schema)
+    let questions: Vec<Question> = places(schema, texts)
         .chunks(BATCH)
         .map(|batch| {
             let branches: Vec<(Place_, Option<String>)> = batch.iter().map(|p| (p.clone(), None)).collect();
@@ -224,7 +252,9 @@ pub(crate) fn whole(schema: &Schema, dialect: Dialect, texts: &[String], known: 
                     let hit = Hit { columns: place.clone(), value: value.clone(), exact: true };
                     let list: &mut Vec<Hit> = hits.entry(text.clone()).or_default();
                     // What is written the same way is meant before another way to write it.
-                    if list.iter().any(|h| h.columns == hit.columns && h.value.to_lowercase() == *text) && lower != *text {
+                    if list.iter().any(|h| h.columns == hit.columns && h.value.to_lowercase() == *text)
+                        && lower != *text
+                    {
                         continue;
                     }
                     if lower == *text {
@@ -241,7 +271,9 @@ pub(crate) fn whole(schema: &Schema, dialect: Dialect, texts: &[String], known: 
 pub(crate) fn parts(schema: &Schema, dialect: Dialect, texts: &[String], known: &Knowledge) -> Lookup {
     let mut branches: Vec<(Place_, Option<String>)> = Vec::new();
     for text in texts.iter().take(4) {
-        branches.extend(places(schema).into_iter().filter(|p| p.len() == 1).map(|p| (p, Some(text.clone()))));
+        branches.extend(
+            places(schema, texts).into_iter().filter(|p| p.len() == 1).map(|p| (p, Some(text.clone()))),
+        );
     }
     let questions: Vec<Question> = branches
         .chunks(BATCH * 2)

@@ -13,7 +13,8 @@ use crate::words::plural;
 /// The line.
 pub(crate) fn understood(schema: &Schema, intent: &Intent, assumed: &[String]) -> String {
     let mut parts = vec![subject(schema, intent)];
-    let tables: BTreeSet<&str> = tables(schema, intent).into_iter().map(|t| schema.table(t).name.name.as_str()).collect();
+    let tables: BTreeSet<&str> =
+        tables(schema, intent).into_iter().map(|t| schema.table(t).name.name.as_str()).collect();
     if tables.len() > 1 {
         parts.push(format!("tables {}", tables.into_iter().collect::<Vec<_>>().join(", ")));
     }
@@ -33,7 +34,9 @@ pub(crate) fn understood(schema: &Schema, intent: &Intent, assumed: &[String]) -
         let which = if rank.descending { "highest" } else { "lowest" };
         parts.push(match (rank.place, rank.limit) {
             (Some(place), _) => format!("number {place} from the {which} {by}"),
-            (None, Some(limit)) if intent.form != Form::Versus => format!("the first {limit} by the {which} {by}"),
+            (None, Some(limit)) if intent.form != Form::Versus => {
+                format!("the first {limit} by the {which} {by}")
+            }
             _ => format!("the {which} {by}"),
         });
     }
@@ -126,7 +129,8 @@ fn key(schema: &Schema, key: Key) -> String {
             format!("{word} of {}", schema.spoken_column(c))
         }
         Key::Parent(e) => {
-            let column = schema.edge(e).and_then(|e| Some(ColumnId { table: e.from, index: *e.columns.first()? }));
+            let column =
+                schema.edge(e).and_then(|e| Some(ColumnId { table: e.from, index: *e.columns.first()? }));
             column.map_or_else(|| "parent".to_owned(), |c| schema.spoken_column(c))
         }
     }
@@ -148,7 +152,6 @@ fn cond(schema: &Schema, c: &Cond) -> String {
     let text = test(schema, &c.test);
     match (&c.test, c.neg) {
         (Test::Exists(t), true) => format!("there are no {}", noun(schema, *t)),
-        (Test::Missing(column), true) => format!("{} is given", schema.spoken_column(*column)),
         (_, true) => format!("not ({text})"),
         (_, false) => text,
     }
@@ -185,15 +188,25 @@ fn test(schema: &Schema, t: &Test) -> String {
             format!("{} {how} “{text}”", names(cs))
         }
         Test::Missing(c) => format!("{} is missing", name(c)),
+        Test::Given(c) => format!("{} is given", name(c)),
         Test::Exists(t) => format!("there are {}", noun(schema, *t)),
         Test::Within(c, from, before) => format!("{} is {}", name(c), days(*from, *before)),
         Test::Month(c, month) => format!("the month of {} is {month}", name(c)),
         Test::Parent { edge, columns, values } => {
-            let link = schema.edge(*edge).and_then(|e| Some(ColumnId { table: e.from, index: *e.columns.first()? }));
+            let link =
+                schema.edge(*edge).and_then(|e| Some(ColumnId { table: e.from, index: *e.columns.first()? }));
             let list: Vec<String> = values.iter().map(value).collect();
-            format!("{} leads to the row where {} is {}", link.map(|c| name(&c)).unwrap_or_default(), names(columns), list.join(" or "))
+            format!(
+                "{} leads to the row where {} is {}",
+                link.map(|c| name(&c)).unwrap_or_default(),
+                names(columns),
+                list.join(" or ")
+            )
         }
-        Test::Grouped(_, h) => format!("{} {} {}", measure(schema, &h.measure), h.op.spoken(), number(h.value)),
+        Test::Grouped(_, h) => {
+            format!("{} {} {}", measure(schema, &h.measure), h.op.spoken(), number(h.value))
+        }
+        Test::Value(c, inner) => format!("{} stands in some row where {}", name(c), test(schema, inner)),
         Test::Any(tests) => tests.iter().map(|t| test(schema, t)).collect::<Vec<_>>().join(" or "),
     }
 }

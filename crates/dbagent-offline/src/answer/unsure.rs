@@ -16,7 +16,12 @@ const MAX_TABLES: usize = 8;
 const MAX_COLUMNS: usize = 12;
 
 /// Says why the question is not answered and what may fit.
-pub(crate) fn unsure(schema: Option<&Schema>, objects: &[ObjectSummary], why: &Unsure, named: &[TableId]) -> String {
+pub(crate) fn unsure(
+    schema: Option<&Schema>,
+    objects: &[ObjectSummary],
+    why: &Unsure,
+    named: &[TableId],
+) -> String {
     let mut out = format!("I am not sure, so I do not guess: {}.\n", why.reason.trim_end_matches('.'));
     let mut tables: Vec<TableId> = why.tables.iter().copied().collect();
     tables.extend(named.iter().filter(|t| !why.tables.contains(t)));

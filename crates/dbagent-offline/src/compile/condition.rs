@@ -31,7 +31,10 @@ impl Compiler<'_> {
                 // What lies on different sides is asked for one by one.
                 Err(unsure) if inner.len() > 1 && !negated => {
                     for cond in &inner {
-                        out.push(self.related(scope, std::slice::from_ref(cond), false).map_err(|_| unsure.clone())?);
+                        out.push(
+                            self.related(scope, std::slice::from_ref(cond), false)
+                                .map_err(|_| unsure.clone())?,
+                        );
                     }
                 }
                 Err(unsure) => return Err(unsure),
@@ -86,6 +89,7 @@ impl Compiler<'_> {
                 Pred::Like { expr, text: text.clone(), place: *place, negated: neg }
             }
             Test::Missing(column) => Pred::Null { expr: scope.column(self, *column, false)?, negated: neg },
+            Test::Given(column) => Pred::Null { expr: scope.column(self, *column, false)?, negated: !neg },
             Test::Within(column, from, before) => not(self.within(scope, *column, *from, *before)?),
             Test::Month(column, month) => {
                 let expr = scope.column(self, *column, false)?;
@@ -107,8 +111,24 @@ impl Compiler<'_> {
                 let cond = Cond { test: Test::Exists(*table), neg, branch: 0, share: false };
                 self.direct(scope, &cond)?
             }
+            Test::Value(column, inner) => {
+                let mut level = Scope::new(self, column.table);
+                let shown = level.column(self, *column, false)?;
+                let filter = vec![
+                    self.test(&mut level, inner, false)?,
+                    Pred::Null { expr: shown.clone(), negated: true },
+                ];
+                let mut query = Select { items: vec![item(shown)], filter, ..Select::default() };
+                level.finish(self, &mut query);
+                Pred::InQuery {
+                    expr: scope.column(self, *column, false)?,
+                    query: Box::new(query),
+                    negated: neg,
+                }
+            }
             Test::Any(tests) => {
-                let preds = tests.iter().map(|t| self.test(scope, t, false)).collect::<Result<Vec<_>, _>>()?;
+                let preds =
+                    tests.iter().map(|t| self.test(scope, t, false)).collect::<Result<Vec<_>, _>>()?;
                 not(Pred::Any(preds))
             }
         })
@@ -130,12 +150,14 @@ impl Compiler<'_> {
         from: Option<Day>,
         before: Option<Day>,
     ) -> Result<Pred, Unsure> {
-        let year_only = self.schema.column(column).class == Class::Int;
+        let year_only = self.schema.column(column).class.is_number();
         let stored = self.stored(column);
         let whole = |day: Day| day.month == 1 && day.day == 1;
         if year_only && ![from, before].into_iter().flatten().all(whole) {
             let name = self.schema.spoken_column(column);
-            return Err(Unsure::new(format!("{name} holds years only, and days were asked for")).with([column.table]));
+            return Err(
+                Unsure::new(format!("{name} holds years only, and days were asked for")).with([column.table])
+            );
         }
         let value = |day: Day| {
             if year_only {
@@ -178,7 +200,8 @@ impl Compiler<'_> {
         match self.schema.root(&required) {
             Root::One(root) => self.semi_join(scope, scope.root, root, conds, negated),
             Root::Many(roots) => {
-                let names: Vec<String> = roots.iter().map(|t| self.schema.table(*t).name.name.clone()).collect();
+                let names: Vec<String> =
+                    roots.iter().map(|t| self.schema.table(*t).name.name.clone()).collect();
                 Err(Unsure::new(format!("the way may lead through {}", names.join(" or "))).with(roots))
             }
             Root::None => self.through(scope, &tables, conds, negated),
@@ -265,7 +288,8 @@ impl Compiler<'_> {
         let Some(edge) = path.last().and_then(|s| self.schema.edge(s.edge)).cloned() else {
             return Err(self.apart(inner.root, target));
         };
-        let keys: Vec<usize> = if path.last().is_some_and(|s| s.reversed) { edge.columns } else { edge.target_columns };
+        let keys: Vec<usize> =
+            if path.last().is_some_and(|s| s.reversed) { edge.columns } else { edge.target_columns };
         if let [only] = keys.as_slice() {
             let id = ColumnId { table: target, index: *only };
             let linked = inner.column(self, id, false)?;
@@ -274,7 +298,11 @@ impl Compiler<'_> {
             }
             let mut query = Select { items: vec![item(linked)], filter: preds, ..Select::default() };
             inner.finish(self, &mut query);
-            return Ok(Pred::InQuery { expr: scope.column(self, id, false)?, query: Box::new(query), negated });
+            return Ok(Pred::InQuery {
+                expr: scope.column(self, id, false)?,
+                query: Box::new(query),
+                negated,
+            });
         }
         for index in keys {
             let id = ColumnId { table: target, index };
@@ -286,9 +314,18 @@ impl Compiler<'_> {
     }
 
     /// The keys of a table's rows whose groups fulfil a condition.
-    fn group_keys(&mut self, scope: &mut Scope, table: TableId, having: &Having) -> Result<(Expr, Select), Unsure> {
+    fn group_keys(
+        &mut self,
+        scope: &mut Scope,
+        table: TableId,
+        having: &Having,
+    ) -> Result<(Expr, Select), Unsure> {
         let Some(key) = self.schema.single_key(table) else {
-            return Err(Unsure::new(format!("{} has no key of one column", self.schema.table(table).name.name)).with([table]));
+            return Err(Unsure::new(format!(
+                "{} has no key of one column",
+                self.schema.table(table).name.name
+            ))
+            .with([table]));
         };
         let expr = scope.column(self, key, false)?;
         let root = self.group_root(&[Key::Entity(table)], &[having.measure])?;

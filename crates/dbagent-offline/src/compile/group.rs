@@ -24,8 +24,11 @@ impl Compiler<'_> {
         let root = match self.schema.root(&tables) {
             Root::One(root) => root,
             Root::Many(roots) => {
-                let names: Vec<String> = roots.iter().map(|t| self.schema.table(*t).name.name.clone()).collect();
-                return Err(Unsure::new(format!("the way may lead through {}", names.join(" or "))).with(roots));
+                let names: Vec<String> =
+                    roots.iter().map(|t| self.schema.table(*t).name.name.clone()).collect();
+                return Err(
+                    Unsure::new(format!("the way may lead through {}", names.join(" or "))).with(roots)
+                );
             }
             Root::None => {
                 let mut list = tables.into_iter();
@@ -40,7 +43,9 @@ impl Compiler<'_> {
             let adds = matches!(m.agg, Agg::Sum | Agg::Avg);
             if adds && Self::measure_table(m) != root {
                 let name = crate::meaning::spoken_measure(self.schema, &m.of);
-                return Err(Unsure::new(format!("{name} would be counted several times")).with([m.of.table(), root]));
+                return Err(
+                    Unsure::new(format!("{name} would be counted several times")).with([m.of.table(), root])
+                );
             }
         }
         Ok(root)
@@ -51,7 +56,8 @@ impl Compiler<'_> {
         match of {
             Measured::Column(c) | Measured::Values(c) => scope.column(self, *c, false),
             Measured::Line { quantity, price, discount } => {
-                let mut factors = vec![scope.column(self, *quantity, false)?, scope.column(self, *price, false)?];
+                let mut factors =
+                    vec![scope.column(self, *quantity, false)?, scope.column(self, *price, false)?];
                 if let Some(d) = discount {
                     let d = scope.column(self, *d, false)?;
                     factors.push(Expr::Minus(Box::new(Expr::Constant(1)), Box::new(d)));
@@ -87,7 +93,12 @@ impl Compiler<'_> {
     }
 
     /// What a key shows and what it groups by.
-    fn key(&mut self, scope: &mut Scope, key: Key, left: bool) -> Result<(Vec<(Expr, String)>, Vec<Expr>), Unsure> {
+    pub(super) fn key(
+        &mut self,
+        scope: &mut Scope,
+        key: Key,
+        left: bool,
+    ) -> Result<(Vec<(Expr, String)>, Vec<Expr>), Unsure> {
         match key {
             Key::Column(c) => {
                 let expr = scope.column(self, c, left)?;
@@ -102,7 +113,7 @@ impl Compiler<'_> {
                     crate::plan::Part::Day => "day",
                     crate::plan::Part::Weekday => "weekday",
                 };
-                if self.schema.column(c).class == crate::schema::Class::Int {
+                if self.schema.column(c).class.is_number() {
                     return Ok((vec![(of.clone(), name.to_owned())], vec![of]));
                 }
                 let expr = Expr::Part { part, of: Box::new(of), stored: self.stored(c) };
@@ -145,6 +156,10 @@ impl Compiler<'_> {
 
     /// The columns that are shown of a row that figures belong to.
     fn shown_of(&self, table: TableId) -> Vec<ColumnId> {
+        if self.intent.figures.is_empty() && self.intent.having.is_empty() {
+            let names = self.schema.name_columns(table);
+            return if names.is_empty() { self.key_columns(table) } else { names };
+        }
         let asked: Vec<ColumnId> = self
             .intent
             .outputs
@@ -255,7 +270,11 @@ impl Compiler<'_> {
             return Err(Unsure::new("several conditions on counts are asked for").with([table]));
         };
         let Some(key) = self.schema.single_key(table) else {
-            return Err(Unsure::new(format!("{} has no key of one column", self.schema.table(table).name.name)).with([table]));
+            return Err(Unsure::new(format!(
+                "{} has no key of one column",
+                self.schema.table(table).name.name
+            ))
+            .with([table]));
         };
         let root = self.group_root(&[Key::Entity(table)], &[having.measure])?;
         let mut inner = Scope::new(self, root);
@@ -314,8 +333,12 @@ impl Compiler<'_> {
         let mut inner = self.grouped()?;
         inner.order.clear();
         let name = match self.intent.keys.first() {
-            Some(Key::Entity(t)) => figure_name(self.schema, &Measure { agg: Agg::Count, of: Measured::Rows(*t) }),
-            Some(Key::Column(c)) => figure_name(self.schema, &Measure { agg: Agg::Count, of: Measured::Values(*c) }),
+            Some(Key::Entity(t)) => {
+                figure_name(self.schema, &Measure { agg: Agg::Count, of: Measured::Rows(*t) })
+            }
+            Some(Key::Column(c)) => {
+                figure_name(self.schema, &Measure { agg: Agg::Count, of: Measured::Values(*c) })
+            }
             _ => "number_of_groups".to_owned(),
         };
         Ok(Select {

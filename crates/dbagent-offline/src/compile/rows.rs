@@ -30,6 +30,13 @@ impl Compiler<'_> {
             outputs.push(Output::Column(c));
         }
         let mut items = Vec::new();
+        // `the most expensive product of each category`: the group is shown first.
+        let mut within = Vec::new();
+        for key in &intent.keys {
+            let (shown, group) = self.key(&mut scope, *key, false)?;
+            within.extend(group);
+            items.extend(shown);
+        }
         for output in &outputs {
             let expr = match output {
                 Output::Column(c) => scope.column(self, *c, true)?,
@@ -39,12 +46,18 @@ impl Compiler<'_> {
         }
         let shown = items.len();
         let plain: Vec<Expr> = items.iter().map(|(e, _)| e.clone()).collect();
-        let mut select = Select { distinct: intent.distinct, items: unique(items), filter, ..Select::default() };
+        let mut select =
+            Select { distinct: intent.distinct, items: unique(items), filter, ..Select::default() };
         select.limit = intent.limit;
         if let Some((column, rank)) = ranked {
             let expr = scope.column(self, column, false)?;
             select.filter.push(Pred::Null { expr: expr.clone(), negated: true });
             let by = Order { expr, descending: rank.descending };
+            if !within.is_empty() {
+                scope.finish(self, &mut select);
+                let places = rank.limit.and_then(|l| u32::try_from(l).ok()).unwrap_or(1);
+                return Ok(super::first_within(select, within, vec![by], shown, places));
+            }
             if rank.limit.is_none() && rank.place.is_none() {
                 scope.finish(self, &mut select);
                 return Ok(first_with_ties(select, vec![by], shown));
@@ -88,6 +101,15 @@ impl Compiler<'_> {
                 tables.insert(c.table);
             }
         }
+        for key in &intent.keys {
+            match key {
+                crate::meaning::Key::Entity(t) => _ = tables.insert(*t),
+                crate::meaning::Key::Column(c) | crate::meaning::Key::Part(_, c) => {
+                    _ = tables.insert(c.table)
+                }
+                crate::meaning::Key::Parent(_) => {}
+            }
+        }
         if let Some(OrderBy::Column(c)) = intent.rank.map(|r| r.by) {
             tables.insert(c.table);
         }
@@ -98,6 +120,7 @@ impl Compiler<'_> {
         }
         match self.schema.root(&tables) {
             Root::One(root) => Ok(root),
+            Root::Many(roots) if roots.contains(&intent.subject) => Ok(intent.subject),
             Root::Many(roots) => Err(Unsure::new("the tables are linked in several ways").with(roots)),
             Root::None => {
                 let other = tables.iter().find(|t| **t != intent.subject).copied().unwrap_or(intent.subject);
@@ -156,7 +179,8 @@ impl Compiler<'_> {
             }
         };
         let percent = Expr::Divide(Box::new(Expr::Product(vec![Expr::Hundred, counted])), Box::new(total));
-        let mut select = Select { items: unique(vec![(percent, "percent".into())]), filter, ..Select::default() };
+        let mut select =
+            Select { items: unique(vec![(percent, "percent".into())]), filter, ..Select::default() };
         scope.finish(self, &mut select);
         // Rows of the whole that lack what the part asks for still belong to the whole.
         for join in &mut select.joins {

@@ -53,7 +53,10 @@ impl Chunk {
 
     /// Whether it names something of the schema or a value in it, or adds figures up.
     pub(crate) fn is_mention(&self) -> bool {
-        !self.link.is_empty() || !self.hits.is_empty() || self.quoted || matches!(self.kw, Some(Kw::Figure(_)))
+        !self.link.is_empty()
+            || !self.hits.is_empty()
+            || self.quoted
+            || matches!(self.kw, Some(Kw::Figure(_)))
     }
 
     /// Whether a grammar word hides nothing else: no table or column is named outright by it.
@@ -91,6 +94,8 @@ impl Chunks {
     /// Cuts a question into chunks. `hits` holds the values that were found in the database for some of
     /// its words.
     pub(crate) fn new(question: &str, schema: &Schema, hits: &Hits) -> Self {
+        let question = written_out(question);
+        let question = question.as_str();
         let tokens = tokens(question);
         let mut candidates = Vec::new();
         for first in 0..tokens.len() {
@@ -133,6 +138,27 @@ impl Chunks {
     pub(crate) fn source(&self, first: usize, behind: usize) -> &str {
         source(&self.question, &self.tokens, first, behind)
     }
+}
+
+/// `first and last names` asks for first names and last names.
+pub(crate) fn written_out(question: &str) -> String {
+    let mut out = question.to_owned();
+    for (short, long) in [
+        ("first, middle and last name", "first name, middle name and last name"),
+        ("first, middle, and last name", "first name, middle name and last name"),
+        ("first and last name", "first name and last name"),
+        ("last and first name", "last name and first name"),
+        ("first and family name", "first name and last name"),
+        ("first, last name", "first name, last name"),
+    ] {
+        let lower = out.to_ascii_lowercase();
+        if let Some(at) = lower.find(short)
+            && let (Some(head), Some(tail)) = (out.get(..at), out.get(at + short.len()..))
+        {
+            out = format!("{head}{long}{tail}");
+        }
+    }
+    out
 }
 
 fn source<'a>(question: &'a str, tokens: &[Token], first: usize, behind: usize) -> &'a str {
@@ -189,8 +215,14 @@ fn candidate(
     let [start, .., end] = range else {
         return single(question, tokens, first, schema, hits);
     };
-    let inner_sign = |t: &Token| t.kind == Kind::Symbol && ["-", "/", "&", ".", "'", ",", ":", "!", "?", "(", ")"].contains(&t.lower.as_str());
-    if range.iter().any(|t| matches!(t.kind, Kind::Quoted | Kind::Date) || (t.kind == Kind::Symbol && !inner_sign(t))) {
+    let inner_sign = |t: &Token| {
+        t.kind == Kind::Symbol
+            && ["-", "/", "&", ".", "'", ",", ":", "!", "?", "(", ")"].contains(&t.lower.as_str())
+    };
+    if range
+        .iter()
+        .any(|t| matches!(t.kind, Kind::Quoted | Kind::Date) || (t.kind == Kind::Symbol && !inner_sign(t)))
+    {
         return None;
     }
     let mut chunk = bare(question, tokens, first, behind);
@@ -213,6 +245,7 @@ fn candidate(
     if only_words && !(start.kind == Kind::Symbol || end.kind == Kind::Symbol) {
         if words <= MAX_WORDS
             && let Some(kw) = keyword(&chunk.phrase())
+            && !(kw == Kw::Whole && link(schema, &spoken(&start.lower)).score() >= FULL)
         {
             chunk.kw = Some(kw);
             weight = weight.max(words * 10 + 4);
@@ -220,7 +253,21 @@ fn candidate(
         let edge = |t: &Token| ["of", "the", "a", "an", "in", "by", "for", "and"].contains(&t.lower.as_str());
         if !edge(start) && !edge(end) && words <= 6 {
             let spoken: Vec<String> = chunk.words.iter().flat_map(|w| spoken(w)).collect();
-            let found = link(schema, &spoken);
+            let mut found = link(schema, &spoken);
+            if counts(range) {
+                // `number of professors` counts them, unless a column holds just this figure.
+                found.tables.clear();
+                found.columns.retain(|(c, _)| schema.column(*c).is_figure());
+            }
+            // `ids of investors`: the grammar puts a column and its table together.
+            let of = range.iter().position(|t| t.lower == "of");
+            let owner = of.and_then(|k| chunk.words.get(k + 1..)).is_some_and(|after| {
+                let after: Vec<String> = after.iter().flat_map(|w| crate::words::spoken(w)).collect();
+                link(schema, &after).table_score() >= FULL
+            });
+            if owner {
+                found = Link::default();
+            }
             if found.score() >= 60 {
                 weight = weight.max(words * 10 + if found.score() >= FULL { 5 } else { 1 });
                 chunk.link = found;
@@ -228,6 +275,10 @@ fn candidate(
         }
     }
     (weight > 0).then_some(Candidate { first, behind, weight, chunk })
+}
+
+fn counts(range: &[Token]) -> bool {
+    matches!(range, [a, b, ..] if ["number", "count", "amount"].contains(&a.lower.as_str()) && b.lower == "of")
 }
 
 fn single(question: &str, tokens: &[Token], first: usize, schema: &Schema, hits: &Hits) -> Option<Candidate> {
@@ -250,6 +301,12 @@ fn single(question: &str, tokens: &[Token], first: usize, schema: &Schema, hits:
                 (None, _) if chunk.number.is_some() => 9,
                 _ => 0,
             });
+            // A verb that reminds of a name (`composed`, `hired`) says how things are linked.
+            let verb =
+                ["ed", "ing", "en"].iter().any(|end| token.lower.ends_with(end)) && token.lower.len() > 4;
+            if chunk.kw.is_none() && verb && (1..=62).contains(&chunk.link.score()) && chunk.hits.is_empty() {
+                chunk.kw = Some(Kw::Verb);
+            }
             // What a grammar word only reminds of does not count beside its own part.
             if chunk.kw.is_some() && chunk.link.score() < 60 {
                 chunk.link = Link::default();

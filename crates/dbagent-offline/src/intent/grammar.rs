@@ -19,13 +19,18 @@ pub(crate) fn parse(chunks: &Chunks) -> Sentence {
             which: false,
             heads: Vec::new(),
             items: Vec::new(),
+            whole: false,
+            hints: Vec::new(),
+            verbs: Vec::new(),
             unknown: Vec::new(),
             beyond: None,
         },
         state: State::default(),
+        inverted: false,
     };
     parser.opening();
     parser.items();
+    parser.dangling();
     parser.out
 }
 
@@ -50,6 +55,8 @@ struct Parser<'a> {
     at: usize,
     out: Sentence,
     state: State,
+    /// Whether an auxiliary verb stands before the noun it belongs to: `does X have`.
+    inverted: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -78,7 +85,16 @@ impl<'a> Parser<'a> {
                 let named = c.link.score() >= super::chunk_full() || c.hits.iter().any(|h| h.exact);
                 let grammar = matches!(
                     kw,
-                    Kw::And | Kw::Or | Kw::Prep | Kw::Skip | Kw::Cop | Kw::Aux | Kw::Have | Kw::By | Kw::Each | Kw::Not
+                    Kw::And
+                        | Kw::Or
+                        | Kw::Prep
+                        | Kw::Skip
+                        | Kw::Cop
+                        | Kw::Aux
+                        | Kw::Have
+                        | Kw::By
+                        | Kw::Each
+                        | Kw::Not
                 );
                 named && (!grammar || (c.capital && at > 0))
             }
@@ -95,7 +111,21 @@ impl<'a> Parser<'a> {
     fn opening(&mut self) {
         let mut shown = false;
         loop {
-            let fill = matches!(self.kw(self.at), Some(Kw::Skip | Kw::And | Kw::But)) || self.symbol(self.at, &[",", ":", ".", "!"]);
+            let fill = (matches!(self.kw(self.at), Some(Kw::Skip | Kw::And | Kw::But))
+                || shown
+                    && matches!(self.kw(self.at), Some(Kw::All))
+                    && matches!(self.kw(self.at + 1), Some(Kw::Whole | Kw::Skip)))
+                || self.symbol(self.at, &[",", ":", ".", "!"]);
+            if matches!(self.kw(self.at), Some(Kw::Whole)) && !self.is_noun(self.at) {
+                self.out.whole = true;
+                self.at += 1;
+                while matches!(self.kw(self.at), Some(Kw::Prep | Kw::Skip | Kw::All))
+                    && !self.is_noun(self.at)
+                {
+                    self.at += 1;
+                }
+                continue;
+            }
             let show = matches!(self.kw(self.at), Some(Kw::Show)) && (!self.is_noun(self.at) || self.at == 0);
             if !(fill || show) || self.at >= self.chunks.len() {
                 break;
@@ -103,7 +133,15 @@ impl<'a> Parser<'a> {
             shown |= show;
             self.at += 1;
         }
-        let Some(kw) = self.kw(self.at) else { return self.heads() };
+        // `In which year …`, `to which country …`.
+        let which = |at: usize| matches!(self.kw(at), Some(Kw::What | Kw::Which));
+        if matches!(self.kw(self.at), Some(Kw::Prep)) && which(self.at + 1) {
+            self.at += 1;
+        }
+        let joined = self.chunk(self.at).is_some_and(|c| c.words.last().is_some_and(|w| w == "which"));
+        let Some(kw) = self.kw(self.at).map(|k| if k == Kw::That && joined { Kw::Which } else { k }) else {
+            return self.heads();
+        };
         match kw {
             Kw::HowMany => self.ask(Ask::Count),
             Kw::HowMuch => self.ask(Ask::Sum),
@@ -120,9 +158,25 @@ impl<'a> Parser<'a> {
             Kw::Have if !shown && !self.is_noun(self.at) => self.ask(Ask::Exists),
             Kw::CountOf => self.ask(Ask::Count),
             Kw::What | Kw::Which => {
-                self.out.which = true;
                 self.at += 1;
+                // `which countries` asks for different ones; `what are the countries of …` lists them.
+                self.out.which = !matches!(self.kw(self.at), Some(Kw::Cop));
                 self.skip_fill();
+                if matches!(self.kw(self.at), Some(Kw::All))
+                    && matches!(self.kw(self.at + 1), Some(Kw::Whole | Kw::Skip))
+                {
+                    self.at += 1;
+                    self.skip_fill();
+                }
+                if matches!(self.kw(self.at), Some(Kw::Whole)) && !self.is_noun(self.at) {
+                    self.out.whole = true;
+                    self.at += 1;
+                    while matches!(self.kw(self.at), Some(Kw::Prep | Kw::Skip | Kw::All))
+                        && !self.is_noun(self.at)
+                    {
+                        self.at += 1;
+                    }
+                }
                 match self.kw(self.at) {
                     Some(Kw::CountOf) => self.ask(Ask::Count),
                     Some(Kw::Share) => self.share(),
@@ -139,12 +193,16 @@ impl<'a> Parser<'a> {
         if ask == Ask::Exists && matches!(self.kw(self.at), Some(Kw::More)) {
             return;
         }
-        if matches!(ask, Ask::Count | Ask::Sum) && matches!(self.kw(self.at), Some(Kw::Prep)) && !self.is_noun(self.at) {
+        if matches!(ask, Ask::Count | Ask::Sum)
+            && matches!(self.kw(self.at), Some(Kw::Prep))
+            && !self.is_noun(self.at)
+        {
             self.at += 1;
         }
         if matches!(ask, Ask::Who | Ask::When | Ask::Where | Ask::Measure(_)) {
             // `Who has …`, `When did …` go on without a noun of their own.
             while matches!(self.kw(self.at), Some(Kw::Skip | Kw::Cop | Kw::Aux)) && !self.is_noun(self.at) {
+                self.inverted |= matches!(self.kw(self.at), Some(Kw::Aux));
                 self.at += 1;
             }
         }
@@ -171,12 +229,17 @@ impl<'a> Parser<'a> {
                 break;
             }
             let mut next = self.at;
-            while self.symbol(next, &[","]) || matches!(self.kw(next), Some(Kw::And | Kw::Skip | Kw::All | Kw::Both)) {
+            while self.symbol(next, &[","])
+                || matches!(self.kw(next), Some(Kw::And | Kw::Skip | Kw::All | Kw::Both))
+            {
                 next += 1;
             }
             let value_only = self.chunk(next).is_some_and(|c| c.link.is_empty() && c.kw.is_none());
             let begins = self.is_noun(next)
-                || matches!(self.kw(next), Some(Kw::Agg(_) | Kw::CountOf | Kw::Their | Kw::HowMany | Kw::Distinct));
+                || matches!(
+                    self.kw(next),
+                    Some(Kw::Agg(_) | Kw::CountOf | Kw::Their | Kw::HowMany | Kw::Distinct)
+                );
             if !begins || value_only {
                 break;
             }
@@ -185,6 +248,23 @@ impl<'a> Parser<'a> {
                 && matches!(c.kw, Some(Kw::Their))
             {
                 break;
+            }
+        }
+    }
+
+    /// A verb without an object at the end: `were sold`, `not assigned`. Where nothing else says what it is
+    /// about, the verb itself must.
+    pub(super) fn dangling(&mut self) {
+        // `Which countries do customers come from?` has its noun before the verb.
+        let asks_more = matches!(self.out.ask, Ask::When | Ask::Where | Ask::Measure(_) | Ask::Exists);
+        let verb = self.state.hints.iter().any(|h| self.out.hints.contains(h));
+        let said = self.out.items.iter().any(|i| !matches!(i.what, What::Noun(_)) || i.rel.is_empty());
+        if self.state.neg || (verb && !self.inverted && !asks_more && !said) {
+            let verb = self.state.hints.iter().rfind(|h| self.out.hints.contains(h)).cloned();
+            match verb {
+                Some(verb) => self.push(What::Verb(verb)),
+                None if self.state.neg => self.out.unknown.push("not".to_owned()),
+                None => {}
             }
         }
     }

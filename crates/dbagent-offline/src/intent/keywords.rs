@@ -130,6 +130,8 @@ pub(crate) enum Kw {
     Manager,
     Subordinates,
     Both,
+    /// Everything about something.
+    Whole,
     /// Something a fixed planner cannot know: reasons, forecasts, opinions.
     Beyond,
     /// A date that depends on the day it is asked.
@@ -138,12 +140,34 @@ pub(crate) enum Kw {
 
 const LONG: Adjective = Adjective {
     name: "long",
-    up: &["length", "duration", "runtime", "millisecond", "second", "minute", "hour", "playtime", "time", "distance"],
+    up: &[
+        "length",
+        "duration",
+        "runtime",
+        "millisecond",
+        "second",
+        "minute",
+        "hour",
+        "playtime",
+        "time",
+        "distance",
+    ],
     down: &[],
 };
 const BIG: Adjective = Adjective {
     name: "large",
-    up: &["size", "byte", "area", "population", "capacity", "total", "amount", "enrollment", "quantity", "volume"],
+    up: &[
+        "size",
+        "byte",
+        "area",
+        "population",
+        "capacity",
+        "total",
+        "amount",
+        "enrollment",
+        "quantity",
+        "volume",
+    ],
     down: &[],
 };
 const DEAR: Adjective = Adjective {
@@ -154,7 +178,18 @@ const DEAR: Adjective = Adjective {
 const OLD: Adjective = Adjective {
     name: "old",
     up: &["age"],
-    down: &["birth", "born", "founded", "established", "built", "opened", "date", "year", "created", "timestamp"],
+    down: &[
+        "birth",
+        "born",
+        "founded",
+        "established",
+        "built",
+        "opened",
+        "date",
+        "year",
+        "created",
+        "timestamp",
+    ],
 };
 const NEW: Adjective = Adjective {
     name: "recent",
@@ -163,9 +198,12 @@ const NEW: Adjective = Adjective {
 };
 const HEAVY: Adjective = Adjective { name: "heavy", up: &["weight", "mass"], down: &[] };
 const TALL: Adjective = Adjective { name: "tall", up: &["height", "elevation", "altitude"], down: &[] };
-const FAST: Adjective = Adjective { name: "fast", up: &["speed", "velocity"], down: &["time", "duration", "pace"] };
-const GOOD: Adjective = Adjective { name: "good", up: &["rating", "score", "grade", "gpa", "point", "star"], down: &[] };
-const RICH: Adjective = Adjective { name: "rich", up: &["balance", "wealth", "worth", "saving", "income"], down: &[] };
+const FAST: Adjective =
+    Adjective { name: "fast", up: &["speed", "velocity"], down: &["time", "duration", "pace"] };
+const GOOD: Adjective =
+    Adjective { name: "good", up: &["rating", "score", "grade", "gpa", "point", "star"], down: &[] };
+const RICH: Adjective =
+    Adjective { name: "rich", up: &["balance", "wealth", "worth", "saving", "income"], down: &[] };
 const DEEP: Adjective = Adjective { name: "deep", up: &["depth"], down: &[] };
 const WIDE: Adjective = Adjective { name: "wide", up: &["width"], down: &[] };
 const FAR: Adjective = Adjective { name: "far", up: &["distance"], down: &[] };
@@ -215,37 +253,62 @@ static PHRASES: &[(&str, Kw)] = &[
         "at least|no less than|not less than|a minimum of|minimum of|no fewer than|greater than or equal to|more than or equal to|>=|equal to or greater than|not fewer than",
         Kw::Cmp(Op::Ge),
     ),
-    (
-        "less than|fewer than|under|below|lower than|smaller than|<",
-        Kw::Cmp(Op::Lt),
-    ),
+    ("less than|fewer than|under|below|lower than|smaller than|<", Kw::Cmp(Op::Lt)),
     (
         "at most|no more than|not more than|up to|a maximum of|maximum of|less than or equal to|fewer than or equal to|<=|equal to or less than|not over|not exceeding",
         Kw::Cmp(Op::Le),
     ),
     ("exactly|equal to|equals|equal|=|==|precisely", Kw::Cmp(Op::Eq)),
     ("not equal to|!=|<>|different from|differs from|other than exactly", Kw::Cmp(Op::Ne)),
-    ("or more|or above|or higher|or greater|or over|or longer|and above|and more|and up|and over", Kw::OrMore),
+    (
+        "or more|or above|or higher|or greater|or over|or longer|and above|and more|and up|and over",
+        Kw::OrMore,
+    ),
     ("or less|or fewer|or below|or under|or lower|or shorter|and below|and under", Kw::OrLess),
     ("between", Kw::Between),
     ("not|never|n't|cannot|nor|not yet|neither", Kw::Not),
     ("no|zero|not any|no such|not a|not a single|not an|lack|lacks|lacking|missing|none of the|none", Kw::No),
     ("without|without any|without a|without an|without having", Kw::Without),
-    ("except|excluding|except for|other than|besides|apart from|not including|outside|outside of", Kw::Except),
+    (
+        "except|excluding|except for|other than|besides|apart from|not including|outside|outside of",
+        Kw::Except,
+    ),
     ("any|some|anything|at all|ever|either", Kw::Any),
-    ("all|every one of|all of|all the|all of the|entire|whole|complete|full list of|list of|list of all|a list of|overview of", Kw::All),
-    ("each|every|each of the|each of|for each|for every|of each|in each|by each|from each|on each|at each|with each|of every|in every|to each|within each|across each|for each of the", Kw::Each),
-    ("per|grouped by|broken down by|group by|split by|for each different|for each distinct|according to each|breakdown by|depending on", Kw::Per),
+    (
+        "all|every one of|all of|all the|all of the|entire|whole|complete|full list of|list of|list of all|a list of|overview of",
+        Kw::All,
+    ),
+    (
+        "each|every|each of the|each of|for each|for every|of each|in each|by each|from each|on each|at each|with each|of every|in every|to each|within each|across each|for each of the",
+        Kw::Each,
+    ),
+    (
+        "per|grouped by|broken down by|group by|split by|for each different|for each distinct|according to each|breakdown by|depending on",
+        Kw::Per,
+    ),
     ("by", Kw::By),
     (
-        "of|in|on|from|for|at|to|with|into|within|during|via|through|among|amongst|across|as|since|until|till|before|after|inside|onto|towards|under the|belonging to|about|regarding|starting from|named after|out of|along|against|toward|prior to|up until|earlier than|later than|located in|based in|published by|according to|where the|throughout|amid|under the name",
+        "of|in|on|from|for|at|to|into|within|during|via|through|among|amongst|across|as|since|until|till|before|after|inside|onto|towards|under the|belonging to|about|regarding|starting from|named after|out of|along|against|toward|prior to|up until|earlier than|later than|located in|based in|published by|according to|where the|throughout|amid|under the name",
         Kw::Prep,
     ),
-    ("the|a|an|this|these|those|such|our|my|your|us|we|i|you|me|particular|given|certain|own|specific|respective|corresponding|associated|related|actual|current|there's|existing|available|individual|registered|recorded|various|listed|following|single|also|currently|altogether|respectively|actually|just|only|really|please|kindly|can|could|would|will|shall|should|may|might|want|like to|need|know|so|then|now|too|well|ok|okay|hey|hi there|let|let me|let's|exist|exists|in total|overall in|in the database|in this database|in our database|in the system|in the store|in the data|in the dataset|in the table|on file|on record|database|in all|together|it|them|him|her|he|she|they|that are there|be able|able|i'd|id like|i'd like|wondering|curious|to know|to see|like to know|like to see|thing|ones|one|stored|held|kept|at the moment|right now|so far|to date|of all time|at present|somebody|someone|anyone|anybody|everyone|each other|information on|information about|details of|details on|details about|details for|info on|info about|information for|data on|data about|records of|record of|entries of|full|everything about|together with all", Kw::Skip),
+    (
+        "the|a|an|this|these|those|such|our|my|your|us|we|i|you|me|particular|given|certain|own|specific|respective|corresponding|associated|related|actual|current|there's|existing|available|individual|registered|recorded|various|listed|following|single|also|currently|altogether|respectively|actually|just|only|really|please|kindly|can|could|would|will|shall|should|may|might|want|like to|need|know|so|then|now|too|well|ok|okay|hey|hi there|let|let me|let's|exist|exists|in total|overall in|in the database|in this database|in our database|in the system|in the store|in the data|in the dataset|in the table|on file|on record|database|in all|together|it|them|him|her|he|she|they|that are there|be able|able|i'd|id like|i'd like|wondering|curious|to know|to see|like to know|like to see|thing|ones|one|stored|held|kept|at the moment|right now|so far|to date|of all time|at present|somebody|someone|anyone|anybody|everyone|each other|full|together with all",
+        Kw::Skip,
+    ),
+    (
+        "information on|information about|information of|details of|details on|details about|details for|info on|info about|information for|data on|data about|records of|record of|entries of|everything about|information|info|details",
+        Kw::Whole,
+    ),
     ("is|are|was|were|be|been|being|am|isn|aren|become|became", Kw::Cop),
     ("do|does|did|doing|done", Kw::Aux),
-    ("have|has|had|having|with|contain|contains|include|includes|included|including|containing|possess|possesses|own|owns|owned|feature|features|featuring|hold|holds", Kw::Have),
-    ("that|who also|which also|that also|for which|in which|on which|for whom|to which|to whom|from which|at which|with which|by whom|where each", Kw::That),
+    (
+        "have|has|had|having|with|contain|contains|include|includes|included|including|containing|possess|possesses|own|owns|owned|feature|features|featuring|hold|holds",
+        Kw::Have,
+    ),
+    (
+        "that|who also|which also|that also|for which|in which|on which|for whom|to which|to whom|from which|at which|with which|by whom|where each",
+        Kw::That,
+    ),
     ("there", Kw::There),
     ("and|&|as well as|and also|along with|together with|plus|,and|followed by", Kw::And),
     ("or|or else|or the", Kw::Or),
@@ -260,9 +323,18 @@ static PHRASES: &[(&str, Kw)] = &[
     ("smallest|littlest|tiniest", Kw::Superl(Dir::Least, &BIG)),
     ("bigger|larger", Kw::Comparative(Dir::Most, &BIG)),
     ("smaller", Kw::Comparative(Dir::Least, &BIG)),
-    ("most expensive|priciest|costliest|most costly|dearest|highest priced|highest-priced", Kw::Superl(Dir::Most, &DEAR)),
-    ("cheapest|least expensive|most affordable|lowest priced|least costly|most inexpensive", Kw::Superl(Dir::Least, &DEAR)),
-    ("more expensive|pricier|costlier|dearer|costs|cost|costing|priced|priced at|more costly", Kw::Comparative(Dir::Most, &DEAR)),
+    (
+        "most expensive|priciest|costliest|most costly|dearest|highest priced|highest-priced",
+        Kw::Superl(Dir::Most, &DEAR),
+    ),
+    (
+        "cheapest|least expensive|most affordable|lowest priced|least costly|most inexpensive",
+        Kw::Superl(Dir::Least, &DEAR),
+    ),
+    (
+        "more expensive|pricier|costlier|dearer|costs|cost|costing|priced|priced at|more costly",
+        Kw::Comparative(Dir::Most, &DEAR),
+    ),
     ("cheaper|less expensive|less costly", Kw::Comparative(Dir::Least, &DEAR)),
     ("oldest|eldest|most senior", Kw::Superl(Dir::Most, &OLD)),
     ("youngest", Kw::Superl(Dir::Least, &OLD)),
@@ -292,12 +364,15 @@ static PHRASES: &[(&str, Kw)] = &[
     ("deeper", Kw::Comparative(Dir::Most, &DEEP)),
     ("widest", Kw::Superl(Dir::Most, &WIDE)),
     ("farthest|furthest", Kw::Superl(Dir::Most, &FAR)),
-    ("highest|greatest|highest number of|greatest number of|largest number of|most number of", Kw::Extreme(Dir::Most)),
+    (
+        "highest|greatest|highest number of|greatest number of|largest number of|most number of",
+        Kw::Extreme(Dir::Most),
+    ),
     ("lowest|least number of|smallest number of|lowest number of|fewest number of", Kw::Extreme(Dir::Least)),
     ("higher", Kw::MoreOf(Dir::Most)),
     ("lower", Kw::MoreOf(Dir::Least)),
-    ("most|the most", Kw::Most),
-    ("fewest|least|the fewest|the least", Kw::Fewest),
+    ("most", Kw::Most),
+    ("fewest|least", Kw::Fewest),
     ("more", Kw::More),
     ("fewer|less", Kw::Fewer),
     ("than", Kw::Than),
@@ -305,31 +380,73 @@ static PHRASES: &[(&str, Kw)] = &[
     ("bottom", Kw::Bottom),
     ("first", Kw::First),
     ("last|final", Kw::Last),
-    ("best selling|best-selling|bestselling|best sold|top selling|top-selling|most sold|most purchased|most bought|most ordered|most often sold|most frequently sold|most frequently ordered|most frequently purchased|most often bought|most often ordered|bestseller|best seller|best sellers|bestsellers|most frequently bought", Kw::BestSelling(Dir::Most)),
-    ("least sold|worst selling|worst-selling|least selling|least ordered|least purchased|least bought|slowest selling", Kw::BestSelling(Dir::Least)),
-    ("popular|most popular|favourite|favorite|least popular", Kw::Popular),
-    ("most common|most frequent|most frequently used|most commonly used|most often used|most used|commonest|most prevalent|most commonly", Kw::Common(Dir::Most)),
-    ("least common|least frequent|rarest|least used|least frequently used", Kw::Common(Dir::Least)),
-    ("sorted by|ordered by|order by|sort by|in order of|in the order of|sorted|sort|ranked by|arranged by|sort them by|order them by|arrange by|sorted in|ordered in|ordered", Kw::Sort),
-    ("descending|desc|in descending order|descending order|in descending order of|from highest to lowest|highest first|largest first|from most to least|from the highest to the lowest|decreasing|newest first|latest first|from newest to oldest|most recent first|in decreasing order|in reverse order|from largest to smallest|in descending alphabetical order|reverse alphabetical order|in reverse alphabetical order|from high to low|from most recent to oldest|biggest first|most first|from longest to shortest", Kw::Desc),
-    ("ascending|asc|in ascending order|ascending order|in ascending order of|from lowest to highest|lowest first|smallest first|from least to most|increasing|oldest first|earliest first|from oldest to newest|in increasing order|from smallest to largest|from low to high|from shortest to longest|chronologically|in chronological order", Kw::Asc),
-    ("alphabetically|in alphabetical order|alphabetical order|alphabetical|in ascending alphabetical order|in alphabetic order|lexicographically|lexicographical order|in lexicographical order|in lexicographic order|in alphabetical order of|in alphabetical order by", Kw::Alphabetical),
-    ("percentage of|percent of|share of|proportion of|fraction of|percentage|what percentage of|what percent of|% of|portion of|ratio of", Kw::Share),
-    ("is there|are there|are there any|is there any|do we have|do we have any|do you have|do you have any|is there a|is there an|does there exist|have we got|did we have|was there|were there|have there been|do we sell|do we sell any|do we carry", Kw::Exists),
-    ("named|called|titled|entitled|with the name|with name|whose name is|whose names are|with the title|with title|whose title is|name is|by the name of|under the name|of name|that is called|that are called|known as", Kw::Named),
-    ("starting with|start with|starts with|beginning with|begins with|begin with|that start with|started with|starting with the letter|start with the letter|starts with the letter|begins with the letter|beginning with the letter|begin with the letter|with the prefix|has the prefix|with prefix", Kw::Starts),
-    ("ending with|ends with|end with|ending in|ends in|end in|ends with the letter|end with the letter|ending with the letter", Kw::Ends),
-    ("containing the word|contains the word|contain the word|containing the words|with the word|with the words|contain the words|contains the words|that contain the word|containing the text|like|contain the letter|contains the letter|containing the letter|contain the substring|contains the substring|containing the string|contain the string|includes the word|include the word|including the word|have the word|has the word|having the word|containing the phrase|contains the phrase|contain the phrase|with the substring|has the substring|have the substring|having the substring|contains the string|with the letter|includes the substring|contains text|contain text", Kw::Contains),
     (
-        "buy|buys|bought|buying|purchase|purchased|purchasing|purchases|order from|sell|sells|selling|sold|make|makes|made|making|write|writes|written|wrote|release|released|releases|releasing|produce|produced|produces|support|supports|supported|supporting|place|placed|places|placing|supply|supplies|supplied|supplying|ship|ships|shipped|shipping|work|works|worked|working|live|lives|lived|living|come|comes|came|coming|belong|belongs|belonged|appear|appears|appeared|appearing|play|plays|played|playing|teach|teaches|taught|teaching|take|takes|took|taken|taking|enrol|enroll|enrolled|enrols|enrolling|direct|directs|directed|directing|star|stars|starred|starring|publish|publishes|published|publishing|manage by|use|uses|used|using|offer|offers|offered|offering|give out|receive|received|receives|receiving|get|gets|got|getting|participate|participates|participated|participating|attend|attends|attended|attending|visit|visits|visited|visiting|rent|rents|rented|renting|borrow|borrowed|borrows|serve|serves|served|serving|handle|handles|handled|handling|assign|assigned|assigns|live in|locate|located|situated|based|reside|resides|residing|register|registers|registering|sing|sings|sang|sung|perform|performs|performed|performing|record|recorded by|compose by|found|go|goes|went|went to|going|join|joined|joins|win|wins|won|winning|lose|lost|host|hosts|hosted|hosting|represent|represented|represents|associated with|related to|linked to|connected|connect|see by|seen|study|studies|studied|studying|fly|flies|flew|flown|drive|drives|drove|own by|hire|hired|created|create|creates|issue|issued|issues|billed|bill|fall|falls|fall under|fall into|fits|exist in|involved|involve|involves|deal|deals|deliver|delivers|delivered|sponsor|sponsored|sponsors|nominate|nominated|award|awarded|provide|provides|provided|cover|covers|covered|categorized|classified|tagged|listen|read|watch|watched|review|reviewed|reviews|rate|rated|send|sent|sends|carried|carry|carries|happen|happened|took place|occur|occurred|held|taken place|begin|begun|reach|reaches|reached|stay|stayed|book|booked|get by|employ|employs|employed|are in|come from|comes from|belong to|belongs to|originate|originated|hail|stored in|sit|sits|done by|generate|generates|generated|bring in|brings in|brought in|bring|brings|brought|amount to|account for|accounts for|accounted for|accounted|accounts|account|achieve|achieved|look after|looks after|responsible for|responsible|speak|speaks|spoken|met|meet|meets|apply|applied|operate|operates|operated|operating|lend|lent|score|scored|scores|treat|treated|treats|prescribe|prescribed|affected|affect|affects|teaching in|run|runs|ran|lead|leads|led|grow|produced by|stock|stocked|stocks|carry on|charge|charged|respond|ask|asked|pay for|paid for|own by|tried|try|opened|open|return|returned|cook|drink|eat|like by|liked|friends with|follow|follows|followed|post|posted|posts|upload|uploaded|logged|log|commented|answered|answer|completed|complete|finished|received by|contribute|contributes|contributed|acted|act|acts|cast|casted|appear in|appeared in|coach|coaches|coached|train|trained|trains|fought|fight|own of|graduated|graduate|majoring|majored|advise|advises|advised|elect|elected|vote|voted|votes|held by|hold by|earn|earns|earned|depart|departs|departing|departed|arrive|arrives|arriving|arrived|land|lands|landing|landed|leaving|leave|leaves|left|consist|consists|consisting|comprise|comprises|made up",
+        "best selling|best-selling|bestselling|best sold|top selling|top-selling|most sold|most purchased|most bought|most ordered|most often sold|most frequently sold|most frequently ordered|most frequently purchased|most often bought|most often ordered|bestseller|best seller|best sellers|bestsellers|most frequently bought",
+        Kw::BestSelling(Dir::Most),
+    ),
+    (
+        "least sold|worst selling|worst-selling|least selling|least ordered|least purchased|least bought|slowest selling",
+        Kw::BestSelling(Dir::Least),
+    ),
+    ("popular|most popular|favourite|favorite|least popular", Kw::Popular),
+    (
+        "most common|most frequent|most frequently used|most commonly used|most often used|most used|commonest|most prevalent|most commonly",
+        Kw::Common(Dir::Most),
+    ),
+    ("least common|least frequent|rarest|least used|least frequently used", Kw::Common(Dir::Least)),
+    (
+        "sorted by|ordered by|order by|sort by|in order of|in the order of|ranked by|arranged by|sort them by|order them by|arrange by|sorted in|ordered in",
+        Kw::Sort,
+    ),
+    (
+        "descending|desc|in descending order|descending order|in descending order of|from highest to lowest|highest first|largest first|from most to least|from the highest to the lowest|decreasing|newest first|latest first|from newest to oldest|most recent first|in decreasing order|in reverse order|from largest to smallest|in descending alphabetical order|reverse alphabetical order|in reverse alphabetical order|from high to low|from most recent to oldest|biggest first|most first|from longest to shortest",
+        Kw::Desc,
+    ),
+    (
+        "ascending|asc|in ascending order|ascending order|in ascending order of|from lowest to highest|lowest first|smallest first|from least to most|increasing|oldest first|earliest first|from oldest to newest|in increasing order|from smallest to largest|from low to high|from shortest to longest|chronologically|in chronological order",
+        Kw::Asc,
+    ),
+    (
+        "alphabetically|in alphabetical order|alphabetical order|alphabetical|in ascending alphabetical order|in alphabetic order|lexicographically|lexicographical order|in lexicographical order|in lexicographic order|in alphabetical order of|in alphabetical order by",
+        Kw::Alphabetical,
+    ),
+    (
+        "percentage of|percent of|share of|proportion of|fraction of|percentage|what percentage of|what percent of|% of|portion of|ratio of",
+        Kw::Share,
+    ),
+    (
+        "is there|are there|are there any|is there any|do we have|do we have any|do you have|do you have any|is there a|is there an|does there exist|have we got|did we have|was there|were there|have there been|do we sell|do we sell any|do we carry",
+        Kw::Exists,
+    ),
+    (
+        "named|called|titled|entitled|with the name|with name|whose name is|whose names are|with the title|with title|whose title is|name is|by the name of|under the name|of name|that is called|that are called|known as",
+        Kw::Named,
+    ),
+    (
+        "starting with|start with|starts with|beginning with|begins with|begin with|that start with|started with|starting with the letter|start with the letter|starts with the letter|begins with the letter|beginning with the letter|begin with the letter|with the prefix|has the prefix|with prefix",
+        Kw::Starts,
+    ),
+    (
+        "ending with|ends with|end with|ending in|ends in|end in|ends with the letter|end with the letter|ending with the letter",
+        Kw::Ends,
+    ),
+    (
+        "containing the word|contains the word|contain the word|containing the words|with the word|with the words|contain the words|contains the words|that contain the word|containing the text|like|contain the letter|contains the letter|containing the letter|contain the substring|contains the substring|containing the string|contain the string|includes the word|include the word|including the word|have the word|has the word|having the word|containing the phrase|contains the phrase|contain the phrase|with the substring|has the substring|have the substring|having the substring|contains the string|with the letter|includes the substring|contains text|contain text",
+        Kw::Contains,
+    ),
+    (
+        "ordered|born|correspond|corresponds|corresponding|last|lasts|lasted|end|ends|ended|process|processed|founded|established|built|died|located|buy|buys|bought|buying|purchase|purchased|purchasing|purchases|order from|sell|sells|selling|sold|make|makes|made|making|write|writes|written|wrote|release|released|releases|releasing|produce|produced|produces|support|supports|supported|supporting|place|placed|places|placing|supply|supplies|supplied|supplying|ship|ships|shipped|shipping|work|works|worked|working|live|lives|lived|living|come|comes|came|coming|belong|belongs|belonged|appear|appears|appeared|appearing|play|plays|played|playing|teach|teaches|taught|teaching|take|takes|took|taken|taking|enrol|enroll|enrolled|enrols|enrolling|direct|directs|directed|directing|star|stars|starred|starring|publish|publishes|published|publishing|manage by|use|uses|used|using|offer|offers|offered|offering|give out|receive|received|receives|receiving|get|gets|got|getting|participate|participates|participated|participating|attend|attends|attended|attending|visit|visits|visited|visiting|rent|rents|rented|renting|borrow|borrowed|borrows|serve|serves|served|serving|handle|handles|handled|handling|assign|assigned|assigns|live in|locate|located|situated|based|reside|resides|residing|register|registers|registering|sing|sings|sang|sung|perform|performs|performed|performing|record|recorded by|compose by|found|go|goes|went|went to|going|join|joined|joins|win|wins|won|winning|lose|lost|host|hosts|hosted|hosting|represent|represented|represents|associated with|related to|linked to|connected|connect|see by|seen|study|studies|studied|studying|fly|flies|flew|flown|drive|drives|drove|own by|hire|hired|created|create|creates|issue|issued|issues|billed|bill|fall|falls|fall under|fall into|fits|exist in|involved|involve|involves|deal|deals|deliver|delivers|delivered|sponsor|sponsored|sponsors|nominate|nominated|award|awarded|provide|provides|provided|cover|covers|covered|categorized|classified|tagged|listen|read|watch|watched|review|reviewed|reviews|rate|rated|send|sent|sends|carried|carry|carries|happen|happened|took place|occur|occurred|held|taken place|begin|begun|reach|reaches|reached|stay|stayed|book|booked|get by|employ|employs|employed|are in|come from|comes from|belong to|belongs to|originate|originated|hail|stored in|sit|sits|done by|generate|generates|generated|bring in|brings in|brought in|bring|brings|brought|amount to|account for|accounts for|accounted for|accounted|accounts|account|achieve|achieved|look after|looks after|responsible for|responsible|speak|speaks|spoken|met|meet|meets|apply|applied|operate|operates|operated|operating|lend|lent|score|scored|scores|treat|treated|treats|prescribe|prescribed|affected|affect|affects|teaching in|run|runs|ran|lead|leads|led|grow|produced by|stock|stocked|stocks|carry on|charge|charged|respond|ask|asked|pay for|paid for|own by|tried|try|opened|open|return|returned|cook|drink|eat|like by|liked|friends with|follow|follows|followed|post|posted|posts|upload|uploaded|logged|log|commented|answered|answer|completed|complete|finished|received by|contribute|contributes|contributed|acted|act|acts|cast|casted|appear in|appeared in|coach|coaches|coached|train|trained|trains|fought|fight|own of|graduated|graduate|majoring|majored|advise|advises|advised|elect|elected|vote|voted|votes|held by|hold by|depart|departs|departing|departed|arrive|arrives|arriving|arrived|land|lands|landing|landed|leaving|leave|leaves|left|consist|consists|consisting|comprise|comprises|made up",
         Kw::Verb,
     ),
     (
-        "revenue|revenues|sales|turnover|earnings|proceeds|spent|spend|spends|spending|amount spent|money spent|sales revenue|sales amount|sales volume|sales total|total spent|total spending|total spend|total sales|total revenue|total turnover|money|sales value|revenue generated|expenditure|purchase amount|amount of money|amount of money spent|dollar amount|invoiced|invoiced amount",
+        "earn|earns|earned|revenue|revenues|sales|turnover|earnings|proceeds|spent|spend|spends|spending|amount spent|money spent|sales revenue|sales amount|sales volume|sales total|total spent|total spending|total spend|total sales|total revenue|total turnover|money|sales value|revenue generated|expenditure|purchase amount|value|values|total value|worth|amount of money|amount of money spent|dollar amount|invoiced|invoiced amount",
         Kw::Figure(Figure::Revenue),
     ),
-    ("units|unit|copies|pieces|units sold|copies sold|quantity sold|quantities sold|number of units|number of units sold|number of copies sold|pieces sold|items sold|number of items sold|units ordered|quantity ordered|total units|total units sold|total quantity sold|sales quantity|sales count", Kw::Figure(Figure::Units)),
-    ("year|years|calendar year|yearly|annual|annually|by year", Kw::Part(Part::Year)),
+    (
+        "units|unit|copies|pieces|units sold|copies sold|quantity sold|quantities sold|number of units|number of units sold|number of copies sold|pieces sold|items sold|number of items sold|units ordered|quantity ordered|total units|total units sold|total quantity sold|sales quantity|sales count",
+        Kw::Figure(Figure::Units),
+    ),
+    ("year|years|calendar year|yearly|annual|annually", Kw::Part(Part::Year)),
     ("month|months|monthly", Kw::Part(Part::YearMonth)),
     ("calendar month|month of the year|month of year", Kw::Part(Part::Month)),
     ("quarter|quarters|quarterly", Kw::Part(Part::Quarter)),
@@ -343,13 +460,28 @@ static PHRASES: &[(&str, Kw)] = &[
     ("kb|kilobytes|kilobyte|kib", Kw::Unit(Unit::Size(1024.0))),
     ("mb|megabytes|megabyte|megs|mib", Kw::Unit(Unit::Size(1_048_576.0))),
     ("gb|gigabytes|gigabyte|gib", Kw::Unit(Unit::Size(1_073_741_824.0))),
-    ("dollars|dollar|usd|$|euros|euro|eur|pounds|cents|%|percent|bucks|years old|year old|years of age|km|kilometers|kilometres|miles|meters|metres|feet|inches|cm|kg|kilograms|degrees|each piece", Kw::Unit(Unit::Plain)),
-    ("report to|reports to|reporting to|reported to|report directly to|reports directly to|reporting directly to", Kw::Reports),
-    ("manager|managers|boss|bosses|supervisor|supervisors|superior|superiors|managed by|supervised by|manages|manage|supervise|supervises|supervised", Kw::Manager),
+    (
+        "dollars|dollar|usd|$|euros|euro|eur|pounds|cents|%|percent|bucks|years old|year old|years of age|km|kilometers|kilometres|miles|meters|metres|feet|inches|cm|kg|kilograms|degrees|each piece",
+        Kw::Unit(Unit::Plain),
+    ),
+    (
+        "report to|reports to|reporting to|reported to|report directly to|reports directly to|reporting directly to",
+        Kw::Reports,
+    ),
+    (
+        "manager|managers|boss|bosses|supervisor|supervisors|superior|superiors|managed by|supervised by|manages|manage|supervise|supervises|supervised",
+        Kw::Manager,
+    ),
     ("subordinates|subordinate|direct reports|direct report|reports|reportees|underlings", Kw::Subordinates),
     ("both", Kw::Both),
-    ("why|how come|predict|forecast|prediction|recommend|recommendation|suggest|should we|opinion|think|feel|correlation|correlate|correlated|trend|trends|growth|grow by|increase|increased|decrease|decreased|change over time|moving average|median|mode|standard deviation|variance|percentile|quartile|improve|best way|explain|reason|reasons|cause|causes|compare to last|year over year|month over month|churn|retention|outlier|outliers|anomaly|similar to|cohort|probability|likely|likelihood|consecutive|running total|cumulative total|growth rate|fastest growing", Kw::Beyond),
-    ("today|yesterday|tomorrow|this year|last year|this month|last month|this week|last week|next year|next month|next week|past year|recently|lately|past month|past week|past days|last days|last quarter|this quarter|ago|last 12 months|last 30 days|last 7 days", Kw::Relative),
+    (
+        "why|how come|predict|forecast|prediction|recommend|recommendation|suggest|should we|opinion|think|feel|correlation|correlate|correlated|trend|trends|growth|grow by|increase|increased|decrease|decreased|change over time|moving average|median|mode|standard deviation|variance|percentile|quartile|improve|best way|explain|reason|reasons|cause|causes|compare to last|year over year|month over month|churn|retention|outlier|outliers|anomaly|similar to|cohort|probability|likely|likelihood|consecutive|running total|cumulative total|growth rate|fastest growing",
+        Kw::Beyond,
+    ),
+    (
+        "today|yesterday|tomorrow|this year|last year|this month|last month|this week|last week|next year|next month|next week|past year|recently|lately|past month|past week|past days|last days|last quarter|this quarter|ago|last 12 months|last 30 days|last 7 days",
+        Kw::Relative,
+    ),
 ];
 
 #[cfg(test)]

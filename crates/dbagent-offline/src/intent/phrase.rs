@@ -35,6 +35,8 @@ pub(crate) struct Rank {
     pub(crate) limit: Option<u64>,
     /// The second, the third.
     pub(crate) place: Option<u64>,
+    /// Whether all of something together is meant (`most`), not the highest single one.
+    pub(crate) total: bool,
 }
 
 /// What decides a superlative.
@@ -76,8 +78,15 @@ impl Core {
 /// The right side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Operand {
-    Number { value: f64, unit: Option<usize> },
-    Range { low: f64, high: f64, unit: Option<usize> },
+    Number {
+        value: f64,
+        unit: Option<usize>,
+    },
+    Range {
+        low: f64,
+        high: f64,
+        unit: Option<usize>,
+    },
     Time(Time),
     Times(Time, Time),
     /// The average (or another figure) of the same column.
@@ -94,18 +103,44 @@ pub(crate) enum What {
     /// A table, a column, a value.
     Noun(Core),
     /// A column (or what an adjective measures) against something.
-    Compare { core: Option<Core>, adjective: Option<(Dir, &'static Adjective)>, op: Op, operand: Operand },
+    Compare {
+        core: Option<Core>,
+        adjective: Option<(Dir, &'static Adjective)>,
+        op: Op,
+        operand: Operand,
+    },
     /// How many of something.
-    Number { op: Op, number: f64, core: Core },
+    Number {
+        op: Op,
+        number: f64,
+        core: Core,
+    },
     /// The most of something.
-    Rank { rank: Rank, core: Option<Core> },
+    Rank {
+        rank: Rank,
+        core: Option<Core>,
+    },
     /// One line for each.
     Group(Core),
-    Order { core: Option<Core>, adjective: Option<(Dir, &'static Adjective)>, descending: Option<bool> },
-    Like { core: Option<Core>, place: Place, chunk: usize },
-    Time { op: TimeOp, time: Time, last: Option<Time> },
+    Order {
+        core: Option<Core>,
+        adjective: Option<(Dir, &'static Adjective)>,
+        descending: Option<bool>,
+    },
+    Like {
+        core: Option<Core>,
+        place: Place,
+        chunk: usize,
+    },
+    Time {
+        op: TimeOp,
+        time: Time,
+        last: Option<Time>,
+    },
     /// The name of the subject.
     Named(usize),
+    /// A verb without an object.
+    Verb(String),
     Reports,
     Manager,
     Subordinates,
@@ -152,6 +187,12 @@ pub(crate) struct Sentence {
     pub(crate) which: bool,
     pub(crate) heads: Vec<Core>,
     pub(crate) items: Vec<Item>,
+    /// Whether everything about the subject is asked for.
+    pub(crate) whole: bool,
+    /// Every verb of the sentence.
+    pub(crate) hints: Vec<String>,
+    /// Verbs that are taken for a link between the tables around them.
+    pub(crate) verbs: Vec<String>,
     /// Words that nothing is known of.
     pub(crate) unknown: Vec<String>,
     /// Why a fixed planner cannot answer it, if it says so itself.

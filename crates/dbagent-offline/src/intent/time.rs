@@ -13,7 +13,11 @@ pub(crate) struct Day {
 impl Day {
     /// The day, if the calendar has it.
     pub(crate) fn new(year: i32, month: u32, day: u32) -> Option<Self> {
-        ((1..=12).contains(&month) && day >= 1 && day <= days_in(year, month)).then_some(Self { year, month, day })
+        ((1..=12).contains(&month) && day >= 1 && day <= days_in(year, month)).then_some(Self {
+            year,
+            month,
+            day,
+        })
     }
 
     fn next(self) -> Self {
@@ -111,19 +115,35 @@ impl Span {
 
 /// The year that a token is.
 pub(crate) fn year(token: &Token) -> Option<i32> {
-    let plain = token.kind == Kind::Number && token.text.len() == 4 && token.text.bytes().all(|b| b.is_ascii_digit());
+    let plain =
+        token.kind == Kind::Number && token.text.len() == 4 && token.text.bytes().all(|b| b.is_ascii_digit());
     token.lower.parse().ok().filter(|y| plain && (1000..=2999).contains(y))
 }
 
 /// The month that a word names. `may` is one only in capitals, and the caller knows whether it can be.
 pub(crate) fn month(token: &Token) -> Option<u32> {
     let names = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
         "december",
     ];
     let word = token.lower.as_str();
-    let at = names.iter().position(|n| *n == word || (word.len() >= 3 && n.starts_with(word) && word.len() <= 4))?;
-    let doubtful = ["may", "march", "mar", "dec", "sept", "mar", "jun", "jul", "oct", "nov", "jan", "feb", "apr", "aug", "sep"];
+    let at = names
+        .iter()
+        .position(|n| *n == word || (word.len() >= 3 && n.starts_with(word) && word.len() <= 4))?;
+    let doubtful = [
+        "may", "march", "mar", "dec", "sept", "mar", "jun", "jul", "oct", "nov", "jan", "feb", "apr", "aug",
+        "sep",
+    ];
     if doubtful.contains(&word) && !token.is_capital() {
         return None;
     }
@@ -169,7 +189,8 @@ pub(crate) fn read(tokens: &[Token]) -> Option<(Time, usize)> {
     }
     if let Some(month) = month(first) {
         // `May 1, 2011`, `March of 2012`, `March 2012`, `March`.
-        let comma = |at: usize| usize::from(tokens.get(at).is_some_and(|t| [",", "of"].contains(&t.lower.as_str())));
+        let comma =
+            |at: usize| usize::from(tokens.get(at).is_some_and(|t| [",", "of"].contains(&t.lower.as_str())));
         if let Some(day) = tokens.get(1).filter(|t| year(t).is_none()).and_then(day_number) {
             let skip = comma(2);
             if let Some(year) = tokens.get(2 + skip).and_then(year) {

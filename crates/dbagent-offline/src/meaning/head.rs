@@ -23,6 +23,13 @@ impl Resolver<'_> {
             self.near = vec![t];
             self.last = Some(t);
         }
+        let head_figure =
+            self.heads.iter().any(|h| h.figure.is_some()) || (self.ask == Ask::Sum && self.heads.is_empty());
+        if head_figure && let Some(root) = self.money_root() {
+            // Where the money stands is nearer than what it is grouped by.
+            self.near.insert(0, root);
+            self.last = Some(root);
+        }
         Ok(())
     }
 
@@ -33,7 +40,16 @@ impl Resolver<'_> {
         }
         if head.is_value() {
             let value = head.values.first();
-            let around = pick::Around { near: &self.context, beside: &[], tables: &head.beside, hints: &[] };
+            // What has albums is no album.
+            let not_name_of = if self.ask == Ask::Exists { self.context.first().copied() } else { None };
+            let around = pick::Around {
+                near: &self.context,
+                beside: &[],
+                tables: &head.beside,
+                hints: &[],
+                by: false,
+                not_name_of,
+            };
             let hits = match value {
                 Some(v) => pick::hits(self.schema, &v.hits, &around, &v.text)?,
                 None => Vec::new(),
@@ -42,7 +58,22 @@ impl Resolver<'_> {
             return Ok(hits.first().and_then(|h| h.columns.first()).map(|c| c.table));
         }
         if head.figure.is_some() || head.part.is_some() {
-            return Ok(self.context.first().copied());
+            let first = self.context.first().copied();
+            if let Some(figure) = head.figure {
+                // Columns and dates are looked for where the figure stands first.
+                let none = BTreeSet::new();
+                let found = match figure {
+                    Figure::Revenue => measure::money(self.schema, &none, &none, Agg::Sum),
+                    Figure::Units => measure::units(self.schema, &none, &none, Agg::Sum),
+                };
+                if let (Ok((m, _)), None) = (found, first) {
+                    return Ok(Some(m.of.table()));
+                }
+            }
+            if first.is_none() && self.items.iter().flatten().any(|n| n.figure.is_some()) {
+                return Ok(self.money_root());
+            }
+            return Ok(first);
         }
         if let Some(t) = head.table {
             // `album titles`, `the customer's email`.
@@ -53,7 +84,8 @@ impl Resolver<'_> {
         let of = (0..self.items.len()).find(|i| {
             let item = self.item(*i);
             let noun = self.noun(*i);
-            let rel = item.is_some_and(|i| ["of", "for", "from", "in", "on"].contains(&i.rel.as_str()) && !i.neg);
+            let rel =
+                item.is_some_and(|i| ["of", "for", "from", "in", "on"].contains(&i.rel.as_str()) && !i.neg);
             let grouped = item.is_some_and(|i| matches!(i.what, What::Group(_)));
             (rel || grouped) && noun.is_some_and(|n| n.is_table())
         });
@@ -61,6 +93,16 @@ impl Resolver<'_> {
             let near = self.around(Some(t));
             let column = self.column(head, &near)?;
             let grouped_figure = !head.core.aggs.is_empty();
+            let name = ["name", "names"].contains(&head.head_text.to_lowercase().as_str());
+            let far = self.schema.distance(t, column.table);
+            if (name && far.is_none_or(|d| d > 1))
+                || (far.is_none()
+                    && !grouped_figure
+                    && self.schema.apart(t, column.table).is_none_or(|d| d > 1))
+            {
+                let (words, table) = (&head.head_text, &self.schema.table(t).name.name);
+                return Err(Unsure::new(format!("no “{words}” was found for {table}")).with([t]).into());
+            }
             if self.schema.distance(t, column.table).is_some() && !grouped_figure {
                 self.explicit = true;
                 return Ok(Some(t));
@@ -72,6 +114,18 @@ impl Resolver<'_> {
         // Where the only table that is named leads to the column, its rows are meant: `emails of customers`
         // without the `of`.
         Ok(Some(column.table))
+    }
+
+    /// The table whose rows hold the money or the pieces of this database.
+    fn money_root(&self) -> Option<TableId> {
+        let none = BTreeSet::new();
+        measure::money(self.schema, &none, &none, Agg::Sum)
+            .or_else(|_| measure::units(self.schema, &none, &none, Agg::Sum))
+            .ok()
+            .map(|(m, _)| match m.of {
+                Measured::Line { quantity, .. } => quantity.table,
+                of => of.table(),
+            })
     }
 
     fn subject_without_head(&mut self) -> Result<Option<TableId>, Stop> {
@@ -91,7 +145,14 @@ impl Resolver<'_> {
         // The first value says where to look.
         let value = self.items.iter().flatten().find_map(|n| n.values.first().cloned());
         if let Some(v) = value {
-            let around = pick::Around { near: &[], beside: &[], tables: &[], hints: &[] };
+            let around = pick::Around {
+                near: &[],
+                beside: &[],
+                tables: &[],
+                hints: &[],
+                by: false,
+                not_name_of: None,
+            };
             let hits = pick::hits(self.schema, &v.hits, &around, &v.text)?;
             self.explicit = true;
             return Ok(hits.first().and_then(|h| h.columns.first()).map(|c| c.table));
@@ -101,7 +162,8 @@ impl Resolver<'_> {
 
     /// The people that `who` asks for: those the question names, else the nearest to what it names.
     fn person(&mut self) -> Result<TableId, Stop> {
-        let people: Vec<TableId> = self.schema.tables().map(|(id, _)| id).filter(|id| self.schema.is_person(*id)).collect();
+        let people: Vec<TableId> =
+            self.schema.tables().map(|(id, _)| id).filter(|id| self.schema.is_person(*id)).collect();
         let mut nouns: Vec<TableId> = self.context.clone();
         let money = self.items.iter().flatten().any(|n| n.figure.is_some());
         if nouns.is_empty() && money {
@@ -118,7 +180,7 @@ impl Resolver<'_> {
             };
         }
         // A verb may name them: those who support are the support representatives.
-        let hints: Vec<String> = self.sentence.items.iter().flat_map(|i| i.hints.clone()).collect();
+        let hints = self.sentence.hints.clone();
         let by_role: BTreeSet<TableId> = self
             .schema
             .edges()
@@ -147,7 +209,9 @@ impl Resolver<'_> {
             .collect();
         near.sort_unstable();
         match near.as_slice() {
-            [(d, _, a), (e, _, b), ..] if d == e => Err(Unsure::new("who is meant is not clear").with([*a, *b]).into()),
+            [(d, _, a), (e, _, b), ..] if d == e => {
+                Err(Unsure::new("who is meant is not clear").with([*a, *b]).into())
+            }
             [(.., only), ..] => {
                 let name = self.schema.table(*only).name.name.clone();
                 self.note(format!("“who” is taken as {name}"));
@@ -165,7 +229,7 @@ impl Resolver<'_> {
         }
         match self.ask {
             Ask::When if self.heads.iter().all(|h| !h.is_column()) => {
-                let hints: Vec<String> = self.sentence.items.iter().flat_map(|i| i.hints.clone()).collect();
+                let hints = self.sentence.hints.clone();
                 let near = self.around(None);
                 let (column, note) = measure::date_column(self.schema, &near, &hints)?;
                 self.note(note.unwrap_or_default());
@@ -176,7 +240,11 @@ impl Resolver<'_> {
                 let places: Vec<ColumnId> = self
                     .schema
                     .columns(subject)
-                    .filter(|(_, c)| c.label.has_any(&["city", "country", "address", "location", "state", "place", "venue", "county"]))
+                    .filter(|(_, c)| {
+                        c.label.has_any(&[
+                            "city", "country", "address", "location", "state", "place", "venue", "county",
+                        ])
+                    })
                     .map(|(id, _)| id)
                     .collect();
                 if places.is_empty() {
@@ -187,7 +255,9 @@ impl Resolver<'_> {
             Ask::Measure(adjective) => {
                 let subject = self.intent.subject;
                 let Some((column, _)) = measure::adjective_column(self.schema, adjective, subject) else {
-                    return Err(Unsure::new(format!("no column says how {} it is", adjective.name)).with([subject]).into());
+                    return Err(Unsure::new(format!("no column says how {} it is", adjective.name))
+                        .with([subject])
+                        .into());
                 };
                 self.intent.outputs.push(Output::Column(column));
             }
@@ -203,7 +273,10 @@ impl Resolver<'_> {
         let trailing = self.chunks.iter().any(|c| c.words.first().is_some_and(|w| w.starts_with("cost")));
         if costs || trailing {
             let subject = self.intent.subject;
-            let price = self.schema.columns(subject).find(|(_, c)| c.is_figure() && c.label.has_any(&["price", "cost", "fee", "fare"]));
+            let price = self
+                .schema
+                .columns(subject)
+                .find(|(_, c)| c.is_figure() && c.label.has_any(&["price", "cost", "fee", "fare"]));
             let Some((column, _)) = price else {
                 return Err(Unsure::new("no column says what it costs").with([subject]).into());
             };
@@ -232,6 +305,13 @@ impl Resolver<'_> {
             return self.aggregated(head, Use::Show);
         }
         if let Some(figure) = head.figure {
+            if let Some(part) = head.part {
+                // `monthly sales`.
+                let near = self.around(None);
+                let (column, note) = measure::date_column(self.schema, &near, &[])?;
+                self.note(note.unwrap_or_default());
+                self.add_key(Key::Part(part, column));
+            }
             let wish = Wish::Figure(figure, Agg::Sum);
             if let Some(rank) = head.core.rank {
                 self.rank = Some(rank);
@@ -265,10 +345,16 @@ impl Resolver<'_> {
         if at > 0 && table != self.intent.subject {
             match self.ask {
                 Ask::Count => {
-                    return Err(Unsure::new("two things are to be counted at once").with([self.intent.subject, table]).into());
+                    return Err(Unsure::new("two things are to be counted at once")
+                        .with([self.intent.subject, table])
+                        .into());
                 }
                 _ => self.show_table(table),
             }
+        }
+        if at == 0 && self.heads.len() > 1 && self.ask == Ask::List && head.core.rank.is_none() {
+            let own = self.schema.shown_columns(table);
+            self.intent.outputs.extend(own.into_iter().map(Output::Column));
         }
         if self.ask == Ask::Sum {
             self.ask = Ask::Count;
@@ -296,8 +382,12 @@ impl Resolver<'_> {
     /// `the longest tracks`, `top 5 customers`, `the highest salary employees`.
     fn head_rank(&mut self, head: &Noun, rank: Rank, table: TableId) -> Result<(), Stop> {
         let by_column = |r: &mut Self, column: ColumnId, descending: bool| {
-            r.intent.rank =
-                Some(Ranked { by: OrderBy::Column(column), descending, limit: rank.limit, place: rank.place });
+            r.intent.rank = Some(Ranked {
+                by: OrderBy::Column(column),
+                descending,
+                limit: rank.limit,
+                place: rank.place,
+            });
         };
         match rank.by {
             RankBy::Adjective(adjective) => {
@@ -311,7 +401,7 @@ impl Resolver<'_> {
                 Ok(())
             }
             RankBy::Time => {
-                let hints: Vec<String> = self.sentence.items.iter().flat_map(|i| i.hints.clone()).collect();
+                let hints = self.sentence.hints.clone();
                 let dated = measure::date_column(self.schema, &[table], &hints);
                 match dated {
                     Ok((column, note)) if column.table == table => {
@@ -320,7 +410,9 @@ impl Resolver<'_> {
                     }
                     _ => {
                         let Some(key) = self.schema.single_key(table) else {
-                            return Err(Unsure::new("what the first one is, is not clear").with([table]).into());
+                            return Err(Unsure::new("what the first one is, is not clear")
+                                .with([table])
+                                .into());
                         };
                         self.note(format!("first and last go by {}", self.schema.spoken_column(key)));
                         by_column(self, key, rank.dir == Dir::Most);
@@ -367,8 +459,12 @@ impl Resolver<'_> {
         let counted = match counted {
             Some(t) => t,
             None => {
-                let children: BTreeSet<TableId> =
-                    self.schema.edges().filter(|(_, e)| e.to == table && e.from != table).map(|(_, e)| e.from).collect();
+                let children: BTreeSet<TableId> = self
+                    .schema
+                    .edges()
+                    .filter(|(_, e)| e.to == table && e.from != table)
+                    .map(|(_, e)| e.from)
+                    .collect();
                 match (children.len(), children.first()) {
                     (1, Some(only)) => *only,
                     _ => return Err(Unsure::new("common among what is not said").with(children).into()),
@@ -390,16 +486,21 @@ impl Resolver<'_> {
                     self.intent.outputs.push(Output::Column(column));
                     return self.most_common(column.table, Some(column), rank);
                 }
-                RankBy::Named | RankBy::Adjective(_) if figure || self.schema.column(column).class == Class::Date => {
+                RankBy::Named | RankBy::Adjective(_)
+                    if figure || self.schema.column(column).class == Class::Date =>
+                {
                     let up = match rank.by {
-                        RankBy::Adjective(a) => !a.down.iter().any(|w| self.schema.column(column).label.has(w)),
+                        RankBy::Adjective(a) => {
+                            !a.down.iter().any(|w| self.schema.column(column).label.has(w))
+                        }
                         _ => true,
                     };
                     if rank.limit.is_some() {
                         self.intent.outputs.push(Output::Column(column));
                         let descending = measure::descends(rank.dir, up);
                         let by = OrderBy::Column(column);
-                        self.intent.rank = Some(Ranked { by, descending, limit: rank.limit, place: rank.place });
+                        self.intent.rank =
+                            Some(Ranked { by, descending, limit: rank.limit, place: rank.place });
                         return Ok(());
                     }
                     let agg = if measure::descends(rank.dir, up) { Agg::Max } else { Agg::Min };
@@ -419,7 +520,9 @@ impl Resolver<'_> {
             Ask::Count => {
                 self.explicit = false;
                 if at > 0 {
-                    return Err(Unsure::new("two things are to be counted at once").with([column.table]).into());
+                    return Err(Unsure::new("two things are to be counted at once")
+                        .with([column.table])
+                        .into());
                 }
                 self.intent.counted = Some(column);
             }
@@ -429,9 +532,11 @@ impl Resolver<'_> {
             }
             _ => {
                 self.show_column(head, column);
-                let property = !self.explicit && self.heads.len() == 1;
-                let own_name = self.schema.name_columns(column.table).contains(&column);
-                self.intent.distinct |= head.core.distinct || (property && self.sentence.which && !own_name);
+                let own_name = self.schema.name_columns(column.table).contains(&column)
+                    || self.schema.single_key(column.table) == Some(column);
+                let property = self.heads.len() == 1 && !own_name;
+                self.intent.distinct |= head.core.distinct || (property && self.sentence.which);
+                self.property = property && self.intent.distinct && !self.explicit;
             }
         }
         Ok(())
@@ -440,7 +545,8 @@ impl Resolver<'_> {
     /// Shows a column; `name` is all the columns by which people know a row.
     pub(super) fn show_column(&mut self, noun: &Noun, column: ColumnId) {
         let names = self.schema.name_columns(column.table);
-        let whole_name = ["name", "names", "full name", "full names"].contains(&noun.head_text.to_lowercase().as_str());
+        let whole_name =
+            ["name", "names", "full name", "full names"].contains(&noun.head_text.to_lowercase().as_str());
         let columns = if whole_name && names.contains(&column) { names } else { vec![column] };
         for c in columns {
             if !self.intent.outputs.contains(&Output::Column(c)) {
@@ -458,10 +564,21 @@ impl Resolver<'_> {
             let wish_agg = match figures.as_slice() {
                 [Agg::Avg] if counts => Agg::Sum,
                 [Agg::Avg, Agg::Sum] | [] | [Agg::Sum] => Agg::Sum,
+                [Agg::Avg] if !noun.beside.is_empty() => Agg::Sum,
                 [only] => *only,
-                _ => return Err(Unsure::new(format!("“{}” asks for several figures at once", noun.text)).into()),
+                _ => {
+                    return Err(
+                        Unsure::new(format!("“{}” asks for several figures at once", noun.text)).into()
+                    );
+                }
             };
             self.mean |= figures.first() == Some(&Agg::Avg) && wish_agg == Agg::Sum;
+            if self.mean
+                && let Some(t) = noun.beside.first()
+            {
+                // `average order value`: the sum of each order.
+                self.add_key(Key::Entity(*t));
+            }
             self.wish(Wish::Figure(figure, wish_agg), wanted);
             return Ok(());
         }
@@ -472,9 +589,12 @@ impl Resolver<'_> {
                 [] | [Agg::Sum] => {}
                 [Agg::Avg] if counts => self.mean = true,
                 _ => {
-                    return Err(Unsure::new(format!("which figure of {} is meant is not said", self.schema.table(table).name.name))
-                        .with([table])
-                        .into());
+                    return Err(Unsure::new(format!(
+                        "which figure of {} is meant is not said",
+                        self.schema.table(table).name.name
+                    ))
+                    .with([table])
+                    .into());
                 }
             }
             self.wish(Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Rows(table) }), wanted);
@@ -503,7 +623,9 @@ impl Resolver<'_> {
             for agg in figures {
                 let number = c.is_figure() || c.class == Class::Unknown || matches!(agg, Agg::Min | Agg::Max);
                 if !number {
-                    return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column))).with([column.table]).into());
+                    return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column)))
+                        .with([column.table])
+                        .into());
                 }
                 self.wish(Wish::Fixed(Measure { agg, of: Measured::Column(column) }), wanted);
             }

@@ -17,6 +17,7 @@ impl Resolver<'_> {
         if item.and || item.have && !item.relative {
             self.branch += 1;
         }
+        self.or = item.or && !self.intent.conds.is_empty();
         let noun = self.noun(at);
         if let Some(noun) = &noun
             && !matches!(item.what, What::Noun(_))
@@ -35,6 +36,7 @@ impl Resolver<'_> {
             (What::Like { place, chunk, .. }, noun) => self.like(&item, noun.as_ref(), *place, *chunk),
             (What::Time { op, time, last }, _) => self.time(&item, *op, *time, *last),
             (What::Named(chunk), _) => self.named(&item, *chunk),
+            (What::Verb(verb), _) => self.verb(&item, verb),
             (What::Reports | What::Manager | What::Subordinates, _) => {
                 Err(Unsure::new("who reports to whom is asked in a way that is not understood").into())
             }
@@ -58,7 +60,7 @@ impl Resolver<'_> {
                 continue;
             }
             if c.class == Class::Date {
-                self.cond(Test::Missing(column), true, share);
+                self.cond(Test::Given(column), false, share);
                 continue;
             }
             self.flag(column, false, share)?;
@@ -76,10 +78,14 @@ impl Resolver<'_> {
         let no = ["0", "false", "f", "no", "n", "-1", ""];
         let is_flag = !seen.is_empty()
             && seen.len() <= 4
-            && seen.iter().all(|v| yes.contains(&v.to_lowercase().as_str()) || no.contains(&v.to_lowercase().as_str()));
+            && seen
+                .iter()
+                .all(|v| yes.contains(&v.to_lowercase().as_str()) || no.contains(&v.to_lowercase().as_str()));
         if !is_flag {
             let name = self.schema.spoken_column(column);
-            return Err(Unsure::new(format!("{name} is no column of yes and no")).with([column.table]).into());
+            return Err(Unsure::new(format!("{name} is no column of yes and no"))
+                .with([column.table])
+                .into());
         }
         let values = seen
             .iter()
@@ -89,6 +95,11 @@ impl Resolver<'_> {
         let values = if values.is_empty() { vec![self.typed(column, "1")] } else { values };
         self.cond(Test::Flag(column, values), neg, share);
         Ok(())
+    }
+
+    /// Whether a column has a value.
+    pub(super) fn given(&mut self, column: ColumnId, given: bool, share: bool) {
+        self.cond(if given { Test::Given(column) } else { Test::Missing(column) }, false, share);
     }
 
     fn place_noun(&mut self, item: &Item, noun: &Noun) -> Result<(), Stop> {
@@ -127,7 +138,7 @@ impl Resolver<'_> {
 
     fn place_table(&mut self, item: &Item, noun: &Noun, table: TableId, share: bool) -> Result<(), Stop> {
         let subject = self.intent.subject;
-        if item.rel == "by" && !item.neg {
+        if item.rel == "by" && !item.neg && item.hints.is_empty() {
             if self.adds_up() {
                 self.add_key(Key::Entity(table));
                 return Ok(());
@@ -142,7 +153,9 @@ impl Resolver<'_> {
         if table == subject {
             self.last = Some(table);
             if item.neg && self.intent.conds.is_empty() {
-                return Err(Unsure::new(format!("what “not {}” means is not clear", noun.text)).with([table]).into());
+                return Err(Unsure::new(format!("what “not {}” means is not clear", noun.text))
+                    .with([table])
+                    .into());
             }
             return Ok(());
         }
@@ -153,6 +166,14 @@ impl Resolver<'_> {
             return Ok(());
         }
         // Shown beside the subject: `albums and their artists`, `products with their categories`.
+        let shared = item.and
+            && !item.their
+            && !noun.core.their
+            && item.rel.is_empty()
+            && self.heads.iter().any(|h| h.columns.iter().any(|(c, s)| c.table == table && *s >= 90));
+        if shared && !self.heads.iter().any(Noun::is_table) {
+            return Err(Unsure::new("the same is asked of two tables at once").with([subject, table]).into());
+        }
         let beside = (item.their || noun.core.their || (item.and && item.rel.is_empty() && !item.have))
             && !item.neg
             && matches!(self.ask, Ask::List | Ask::Who);
@@ -187,7 +208,15 @@ impl Resolver<'_> {
         let column = self.column(noun, &near)?;
         let class = self.schema.column(column).class;
         let figure = self.schema.column(column).is_figure();
-        if item.rel == "by" && !item.neg {
+        // A word that only reminds of a link means the table behind it.
+        let score = noun.columns.iter().find(|(c, _)| *c == column).map_or(0, |(_, s)| *s);
+        if score < 90
+            && let Some((_, edge)) = self.schema.edge_at(column)
+        {
+            let to = edge.to;
+            return self.place_table(item, noun, to, share);
+        }
+        if item.rel == "by" && !item.neg && item.hints.is_empty() {
             if let Some(rank) = self.rank.take() {
                 if figure {
                     return self.rank_by_column(column, rank, None);
@@ -201,37 +230,52 @@ impl Resolver<'_> {
             self.intent.order.push((OrderBy::Column(column), false));
             return Ok(());
         }
+        if item.and
+            && !item.their
+            && !self.intent.keys.is_empty()
+            && self.ask == Ask::Count
+            && !item.have
+            && !item.relative
+        {
+            self.add_key(Key::Column(column));
+            return Ok(());
+        }
         let with_their = item.their || noun.core.their;
-        let listed = matches!(self.ask, Ask::List | Ask::Who);
+        let listed = !matches!(self.ask, Ask::Exists | Ask::Share | Ask::Versus)
+            && (self.ask != Ask::Count || !self.intent.keys.is_empty());
         if listed && !item.neg && (with_their || (item.and && !item.relative && item.hints.is_empty())) {
             self.beside(noun, column);
             return Ok(());
         }
         if item.have || item.rel == "without" {
-            let plain_with = item.hints.last().is_some_and(|h| h == "with");
+            // `with a fax` speaks of those who have one; `with fax` and `with their fax` show it.
+            let article = noun.core.head().and_then(|h| h.checked_sub(1)).and_then(|b| self.chunks.get(b));
+            let has_one =
+                article.is_some_and(|c| ["a", "an", "any"].contains(&c.text.to_lowercase().as_str()));
+            let plain_with = item.hints.last().is_some_and(|h| h == "with") && !has_one;
             if plain_with && !item.neg && listed {
                 self.beside(noun, column);
                 return Ok(());
             }
             self.branch += 1;
-            self.cond(Test::Missing(column), !item.neg, share);
+            self.given(column, !item.neg, share);
             return Ok(());
         }
         if item.predicate || item.relative {
             if class == Class::Date {
-                self.cond(Test::Missing(column), !item.neg, share);
+                self.given(column, !item.neg, share);
                 return Ok(());
             }
-            if self.facts.seen.contains_key(&column) || matches!(class, Class::Bool | Class::Int | Class::Text | Class::Unknown) {
+            if self.facts.seen.contains_key(&column)
+                || matches!(class, Class::Bool | Class::Int | Class::Text | Class::Unknown)
+            {
                 return self.flag(column, item.neg, share);
             }
         }
-        // `of X` behind a column that is asked for: the table of X was found by it.
-        if column.table == self.intent.subject && ["of", "for", "in", "from"].contains(&item.rel.as_str()) && !item.neg && self.adds_up() {
-            self.add_key(Key::Column(column));
-            return Ok(());
-        }
-        Err(Unsure::new(format!("what “{}” has to do with the question is not clear", noun.text)).with([column.table]).into())
+
+        Err(Unsure::new(format!("what “{}” has to do with the question is not clear", noun.text))
+            .with([column.table])
+            .into())
     }
 
     /// Shows a column beside what is shown already.
@@ -252,7 +296,8 @@ impl Resolver<'_> {
             if item.rel == "by" {
                 return self.by_wish(wish);
             }
-            let shown = item.their || noun.core.their || item.and || item.hints.last().is_some_and(|h| h == "with");
+            let shown =
+                item.their || noun.core.their || item.and || item.hints.last().is_some_and(|h| h == "with");
             if shown && self.intent.subject.0 != usize::MAX {
                 self.wish(wish, Use::Show);
                 return Ok(());
@@ -284,6 +329,66 @@ impl Resolver<'_> {
         Ok(())
     }
 
+    /// `not assigned`, `were sold`: the table or column that the verb names.
+    fn verb(&mut self, item: &Item, verb: &str) -> Result<(), Stop> {
+        let share = self.ask == Ask::Share && item.predicate;
+        let subject = self.intent.subject;
+        let stems =
+            |words: &[String]| words.iter().any(|w| verb.split(' ').any(|v| crate::link::same_stem(v, w)));
+        let exact: Vec<ColumnId> =
+            self.schema.columns(subject).filter(|(_, c)| c.label.has(verb)).map(|(id, _)| id).collect();
+        let own: Vec<ColumnId> = if exact.len() == 1 {
+            exact
+        } else {
+            self.schema.columns(subject).filter(|(_, c)| stems(&c.label.words)).map(|(id, _)| id).collect()
+        };
+        if let [only] = own.as_slice() {
+            if self.schema.column(*only).class == Class::Date {
+                self.given(*only, !item.neg, share);
+                return Ok(());
+            }
+            return self.flag(*only, item.neg, share);
+        }
+        let mut tables: Vec<TableId> = self
+            .schema
+            .tables()
+            .filter(|(id, t)| {
+                *id != subject && stems(&t.label.words) && self.schema.distance(*id, subject).is_some()
+            })
+            .map(|(id, _)| id)
+            .collect();
+        let sells = ["sold", "sell", "bought", "purchased", "ordered"].contains(&verb);
+        if tables.len() > 1 {
+            let exact: Vec<TableId> =
+                tables.iter().filter(|t| self.schema.table(**t).label.words.len() == 1).copied().collect();
+            if exact.len() == 1 {
+                tables = exact;
+            }
+        }
+        if tables.is_empty() && sells {
+            // What was sold stands on a line with a quantity.
+            tables = self
+                .schema
+                .tables()
+                .filter(|(id, _)| {
+                    self.schema.columns(*id).any(|(_, c)| c.label.has("quantity") && c.is_figure())
+                        && self.schema.edges().any(|(_, e)| e.from == *id && e.to == subject)
+                })
+                .map(|(id, _)| id)
+                .collect();
+        }
+        let [only] = tables.as_slice() else {
+            let not = if item.neg { "not " } else { "" };
+            return Err(Unsure::new(format!("what “{not}{verb}” means here is not clear"))
+                .with([subject])
+                .into());
+        };
+        self.branch += 1;
+        self.note(format!("“{verb}” is looked up in {}", self.schema.table(*only).name.name));
+        self.cond(Test::Exists(*only), item.neg, share);
+        Ok(())
+    }
+
     fn place_part(&mut self, item: &Item, noun: &Noun, part: crate::plan::Part) -> Result<(), Stop> {
         let near = self.around(self.last);
         let (column, note) = measure::date_column(self.schema, &near, &item.hints)?;
@@ -302,25 +407,37 @@ impl Resolver<'_> {
             if noun.is_table() {
                 let Some(table) = noun.table else { return Ok(()) };
                 // `the title of each album`: every row of it.
-                if table == self.intent.subject || self.schema.distance(table, self.intent.subject).is_some() {
+                if table == self.intent.subject || self.schema.distance(table, self.intent.subject).is_some()
+                {
                     if table != self.intent.subject {
                         self.show_first(table);
                     }
                     return Ok(());
                 }
-                if self.schema.distance(self.intent.subject, table).is_some() && !self.intent.outputs.is_empty() {
+                if self.schema.distance(self.intent.subject, table).is_some()
+                    && !self.intent.outputs.is_empty()
+                {
                     self.show_first(table);
                     return Ok(());
                 }
             }
+            if matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(_))) {
+                return self.group(noun);
+            }
             // `customers per country`: how many of them.
-            if matches!(self.ask, Ask::List) && self.explicit && self.intent.outputs.is_empty() && self.intent.rank.is_none() {
+            if matches!(self.ask, Ask::List)
+                && self.explicit
+                && self.intent.outputs.is_empty()
+                && self.intent.rank.is_none()
+            {
                 let rows = Measure { agg: Agg::Count, of: Measured::Rows(self.intent.subject) };
                 self.note("the number in each group is meant");
                 self.explicit = false;
                 self.wish(Wish::Fixed(rows), Use::Show);
             } else {
-                return Err(Unsure::new(format!("what is wanted for each “{}” is not clear", noun.text)).into());
+                return Err(
+                    Unsure::new(format!("what is wanted for each “{}” is not clear", noun.text)).into()
+                );
             }
         }
         self.group(noun)
@@ -388,7 +505,12 @@ impl Resolver<'_> {
                 && let Some(table) = noun.table
             {
                 let Some((column, up)) = measure::adjective_column(self.schema, adjective, table) else {
-                    return Err(Unsure::new(format!("no column of {} says how {} it is", noun.text, adjective.name)).with([table]).into());
+                    return Err(Unsure::new(format!(
+                        "no column of {} says how {} it is",
+                        noun.text, adjective.name
+                    ))
+                    .with([table])
+                    .into());
                 };
                 let descending = measure::descends(rank.dir, up);
                 return self.rank_by_column(column, rank, Some(descending));
@@ -418,13 +540,18 @@ impl Resolver<'_> {
             if self.schema.column(column).is_figure() || self.schema.column(column).class == Class::Date {
                 return self.rank_by_column(column, rank, None);
             }
-            self.wish(Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Values(column) }), Use::Rank(rank));
+            self.wish(
+                Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Values(column) }),
+                Use::Rank(rank),
+            );
             return Ok(());
         }
         if let Some(table) = noun.table {
             self.last = Some(table);
             if table == self.intent.subject && self.intent.keys.is_empty() && self.explicit {
-                return Err(Unsure::new(format!("the most {} of what is not clear", noun.text)).with([table]).into());
+                return Err(Unsure::new(format!("the most {} of what is not clear", noun.text))
+                    .with([table])
+                    .into());
             }
             let rows = Measure { agg: Agg::Count, of: Measured::Rows(table) };
             self.wish(Wish::Fixed(rows), Use::Rank(rank));
@@ -438,9 +565,16 @@ impl Resolver<'_> {
         let subject = self.intent.subject;
         let descending = descending.unwrap_or(rank.dir == Dir::Most);
         let grouped = !self.explicit && self.intent.outputs.iter().any(|o| matches!(o, Output::Column(c) if c.table == column.table && !self.schema.name_columns(c.table).contains(c)));
-        if self.schema.distance(subject, column.table).is_some() && !(grouped && self.intent.keys.is_empty() && self.sums_up(column)) {
+        if self.schema.distance(subject, column.table).is_some()
+            && !(grouped && self.intent.keys.is_empty() && self.sums_up(column))
+        {
             let by = OrderBy::Column(column);
             self.intent.rank = Some(Ranked { by, descending, limit: rank.limit, place: rank.place });
+            return Ok(());
+        }
+        if rank.total && self.schema.column(column).is_figure() {
+            let sum = Measure { agg: Agg::Sum, of: Measured::Column(column) };
+            self.wish(Wish::Fixed(sum), Use::Rank(rank));
             return Ok(());
         }
         let agg = if descending { Agg::Max } else { Agg::Min };
@@ -465,7 +599,9 @@ impl Resolver<'_> {
                         return self.rank_by_column(column, rank, Some(measure::descends(rank.dir, up)));
                     }
                 }
-                Err(Unsure::new(format!("no column says how {} it is", adjective.name)).with([subject]).into())
+                Err(Unsure::new(format!("no column says how {} it is", adjective.name))
+                    .with([subject])
+                    .into())
             }
             RankBy::Sold => {
                 self.note("best selling is taken as most pieces sold");
@@ -485,8 +621,31 @@ impl Resolver<'_> {
                 }
                 // `bought the most`, `sold the most`.
                 let sells = item.hints.iter().any(|h| {
-                    ["sell", "sells", "sold", "selling", "buy", "bought", "purchased", "earned", "generated", "made", "brought in", "generate", "generates"].contains(&h.as_str())
+                    [
+                        "sell",
+                        "sells",
+                        "sold",
+                        "selling",
+                        "buy",
+                        "bought",
+                        "purchased",
+                        "earned",
+                        "generated",
+                        "made",
+                        "brought in",
+                        "generate",
+                        "generates",
+                    ]
+                    .contains(&h.as_str())
                 });
+                let pieces = item
+                    .hints
+                    .iter()
+                    .any(|h| ["sold", "bought", "purchased", "ordered"].contains(&h.as_str()));
+                if pieces && self.has_lines(subject) {
+                    self.wish(Wish::Figure(Figure::Units, Agg::Sum), Use::Rank(rank));
+                    return Ok(());
+                }
                 if sells {
                     self.wish(Wish::Figure(Figure::Revenue, Agg::Sum), Use::Rank(rank));
                     return Ok(());
@@ -534,7 +693,9 @@ impl Resolver<'_> {
                 self.skip.insert(i);
             }
         }
-        let key = if self.schema.name_columns(column.table).contains(&column) && self.schema.single_key(column.table).is_some() {
+        let key = if self.schema.name_columns(column.table).contains(&column)
+            && self.schema.single_key(column.table).is_some()
+        {
             Key::Entity(column.table)
         } else {
             Key::Column(column)
@@ -546,7 +707,9 @@ impl Resolver<'_> {
         self.explicit = false;
         let wish = match (noun, counted) {
             (_, Some(t)) => Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Rows(t) }),
-            (Some(n), None) if n.figure.is_some() => Wish::Figure(n.figure.unwrap_or(Figure::Revenue), Agg::Sum),
+            (Some(n), None) if n.figure.is_some() => {
+                Wish::Figure(n.figure.unwrap_or(Figure::Revenue), Agg::Sum)
+            }
             _ if self.intent.subject.0 != usize::MAX && self.intent.subject != column.table => {
                 Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Rows(self.intent.subject) })
             }
@@ -559,6 +722,10 @@ impl Resolver<'_> {
 
     fn order(&mut self, noun: Option<&Noun>, descending: Option<bool>) -> Result<(), Stop> {
         let Some(noun) = noun else {
+            if self.adds_up() {
+                self.order_by_figure = Some(descending.unwrap_or(false));
+                return Ok(());
+            }
             let name = self.intent.outputs.iter().find_map(|o| match o {
                 Output::Column(c) => Some(*c),
                 Output::Parent { .. } => None,
@@ -605,12 +772,10 @@ impl Resolver<'_> {
             Some(n) if n.is_column() => vec![self.column(n, &near)?],
             _ => {
                 // `with 'love' in the title`.
-                let named = (0..self.items.len())
-                    .filter(|i| !self.skip.contains(i))
-                    .find(|i| {
-                        self.item(*i).is_some_and(|x| x.at > item.at && x.rel == "in")
-                            && self.noun(*i).is_some_and(|n| n.is_column() && n.values.is_empty())
-                    });
+                let named = (0..self.items.len()).filter(|i| !self.skip.contains(i)).find(|i| {
+                    self.item(*i).is_some_and(|x| x.at > item.at && x.rel == "in")
+                        && self.noun(*i).is_some_and(|n| n.is_column() && n.values.is_empty())
+                });
                 match named.and_then(|i| self.noun(i).map(|n| (i, n))) {
                     Some((i, n)) => {
                         self.skip.insert(i);
@@ -639,19 +804,34 @@ impl Resolver<'_> {
         let table = self.last.unwrap_or(self.intent.subject);
         let names = self.schema.name_columns(table);
         let share = self.ask == Ask::Share && item.predicate;
-        let own: Vec<_> = c.hits.iter().filter(|h| h.columns.first().is_some_and(|c| c.table == table)).cloned().collect();
+        let own: Vec<_> =
+            c.hits.iter().filter(|h| h.columns.first().is_some_and(|c| c.table == table)).cloned().collect();
         if own.is_empty() {
             if names.is_empty() {
-                return Err(Unsure::new(format!("{} has no names", self.schema.table(table).name.name)).with([table]).into());
+                return Err(Unsure::new(format!("{} has no names", self.schema.table(table).name.name))
+                    .with([table])
+                    .into());
             }
             // It is looked for all the same, so that the answer is: there is none.
-            let columns = if names.len() == 2 && !c.text.contains(' ') { names.into_iter().take(1).collect() } else { names };
+            let columns = if names.len() == 2 && !c.text.contains(' ') {
+                names.into_iter().take(1).collect()
+            } else {
+                names
+            };
             self.cond(Test::In(columns, vec![crate::plan::Value::Text(c.text.clone())]), item.neg, share);
             return Ok(());
         }
-        let around = pick::Around { near: &[table], beside: &names, tables: &[table], hints: &[] };
+        let around = pick::Around {
+            near: &[table],
+            beside: &names,
+            tables: &[table],
+            hints: &[],
+            by: false,
+            not_name_of: None,
+        };
         let found = pick::hits(self.schema, &own, &around, &c.text)?;
         self.push_hits(&found, item.neg, share);
+        self.last_values = found.first().map(|h| h.columns.clone());
         Ok(())
     }
 

@@ -11,9 +11,15 @@ use crate::schema::{Class, Column, ColumnId, Schema, TableId};
 use crate::sql::Dialect;
 
 /// The column that an adjective measures in a table, and whether more of the adjective is more of it.
-pub(crate) fn adjective_column(schema: &Schema, adjective: &Adjective, table: TableId) -> Option<(ColumnId, bool)> {
+pub(crate) fn adjective_column(
+    schema: &Schema,
+    adjective: &Adjective,
+    table: TableId,
+) -> Option<(ColumnId, bool)> {
     let dated = ["old", "recent"].contains(&adjective.name);
-    let fits = |c: &Column| c.is_figure() || (dated && (c.class == Class::Date || (c.label.has("year") && !c.in_key)));
+    let fits = |c: &Column| {
+        c.is_figure() || (dated && (c.class == Class::Date || (c.label.has("year") && !c.in_key)))
+    };
     let best = |words: &[&str]| {
         words.iter().find_map(|w| {
             let found: Vec<ColumnId> =
@@ -43,7 +49,9 @@ fn plain_date(schema: &Schema, columns: &[ColumnId], not_birth: bool) -> Option<
         let table = &schema.table(c.table).label;
         label(c).words.iter().any(|w| table.has(w))
     };
-    let bare = |c: &&ColumnId| label(c).words.iter().all(|w| ["date", "time", "timestamp", "year"].contains(&w.as_str()));
+    let bare = |c: &&ColumnId| {
+        label(c).words.iter().all(|w| ["date", "time", "timestamp", "year"].contains(&w.as_str()))
+    };
     let made = |c: &&ColumnId| label(c).has_any(&["created", "create", "placed", "start", "begin"]);
     let one = |list: Vec<&ColumnId>| match list.as_slice() {
         [only] => Some(**only),
@@ -58,7 +66,9 @@ fn plain_date(schema: &Schema, columns: &[ColumnId], not_birth: bool) -> Option<
 fn dates(schema: &Schema, table: TableId) -> Vec<ColumnId> {
     schema
         .columns(table)
-        .filter(|(_, c)| c.class == Class::Date || (c.class == Class::Int && c.label.has("year") && !c.in_key && !c.links))
+        .filter(|(_, c)| {
+            c.class == Class::Date || (c.class == Class::Int && c.label.has("year") && !c.in_key && !c.links)
+        })
         .map(|(id, _)| id)
         .collect()
 }
@@ -88,7 +98,8 @@ pub(crate) fn date_column(
             && d == e
             && near.iter().all(|t| dates(schema, *t).is_empty())
         {
-            let tied: Vec<TableId> = around.iter().filter(|(m, x, _)| m == many && x == d).map(|(.., t)| *t).collect();
+            let tied: Vec<TableId> =
+                around.iter().filter(|(m, x, _)| m == many && x == d).map(|(.., t)| *t).collect();
             let hinted = tied.iter().any(|t| dates(schema, *t).iter().any(|c| named(schema, *c, hints)));
             if !hinted {
                 return Err(Unsure::new("several tables have dates that may be meant").with(tied));
@@ -96,15 +107,40 @@ pub(crate) fn date_column(
         }
         tables.extend(around.into_iter().map(|(.., t)| t));
     }
-    let hinted: Vec<ColumnId> =
-        tables.iter().flat_map(|t| dates(schema, *t)).filter(|c| named(schema, *c, hints)).collect();
+    let years = |t: &TableId| {
+        schema
+            .columns(*t)
+            .filter(|(_, c)| c.is_figure() && c.label.words.len() <= 2)
+            .map(|(id, _)| id)
+            .collect::<Vec<_>>()
+    };
+    let hinted: Vec<ColumnId> = tables
+        .iter()
+        .flat_map(|t| dates(schema, *t).into_iter().chain(years(t)))
+        .filter(|c| named(schema, *c, hints))
+        .collect();
     if let Some(first) = hinted.first() {
         let same: Vec<&ColumnId> = hinted.iter().filter(|c| c.table == first.table).collect();
         if same.len() == 1 {
             return Ok((*first, None));
         }
     }
-    for table in &tables {
+    // What the rows of the first table belong to comes before other tables that are named; people have
+    // dates of their own, which are meant only when they are named.
+    let mut ordered: Vec<TableId> = Vec::new();
+    for t in near {
+        let mut belongs: Vec<(usize, TableId)> = schema
+            .tables()
+            .filter(|(o, _)| !schema.is_person(*o) || o == t)
+            .filter_map(|(o, _)| schema.distance(*t, o).filter(|d| *d <= 2).map(|d| (d, o)))
+            .collect();
+        belongs.sort_unstable();
+        ordered.extend(belongs.into_iter().map(|(_, o)| o));
+    }
+    ordered.extend(tables.iter().filter(|t| near.contains(t)));
+    ordered.extend(tables.iter().filter(|t| !schema.is_person(**t)));
+    ordered.extend(&tables);
+    for table in &ordered {
         let columns = dates(schema, *table);
         let chosen = match columns.as_slice() {
             [] => continue,
@@ -128,14 +164,21 @@ pub(crate) fn date_column(
 
 fn named(schema: &Schema, column: ColumnId, hints: &[String]) -> bool {
     let label = &schema.column(column).label;
-    hints
-        .iter()
-        .flat_map(|h| h.split(' '))
-        .any(|h| label.words.iter().any(|w| !["date", "time", "year", "at", "in", "on"].contains(&w.as_str()) && same_stem(h, w)))
+    hints.iter().flat_map(|h| h.split(' ')).any(|h| {
+        label
+            .words
+            .iter()
+            .any(|w| !["date", "time", "year", "at", "in", "on"].contains(&w.as_str()) && same_stem(h, w))
+    })
 }
 
 /// How a date column keeps its values, from the engine or from a few of them.
-pub(crate) fn stored(schema: &Schema, column: ColumnId, dialect: Dialect, facts: &Facts) -> Result<Stored, Stop> {
+pub(crate) fn stored(
+    schema: &Schema,
+    column: ColumnId,
+    dialect: Dialect,
+    facts: &Facts,
+) -> Result<Stored, Stop> {
     let c = schema.column(column);
     let typed = c.declared.to_ascii_uppercase();
     if let Some(native) = dialect.stored()
@@ -154,9 +197,12 @@ pub(crate) fn stored(schema: &Schema, column: ColumnId, dialect: Dialect, facts:
     } else if values.iter().all(epoch) {
         Ok(Stored::Epoch)
     } else {
-        Err(Unsure::new(format!("the dates in {} are written in a way that cannot be compared", schema.spoken_column(column)))
-            .with([column.table])
-            .into())
+        Err(Unsure::new(format!(
+            "the dates in {} are written in a way that cannot be compared",
+            schema.spoken_column(column)
+        ))
+        .with([column.table])
+        .into())
     }
 }
 
@@ -178,15 +224,23 @@ fn money_candidates(schema: &Schema) -> Vec<Candidate> {
         for (id, c) in schema.columns(table) {
             let label = &c.label;
             let last = label.words.last().map(String::as_str);
-            let money = ["total", "amount", "revenue", "sale", "turnover", "payment", "spent", "subtotal", "income"];
-            let excluded = ["tax", "discount", "quantity", "unit", "refund", "count", "number", "time", "item"];
+            let money =
+                ["total", "amount", "revenue", "sale", "turnover", "payment", "spent", "subtotal", "income"];
+            let excluded =
+                ["tax", "discount", "quantity", "unit", "refund", "count", "number", "time", "item"];
             if c.is_figure() && last.is_some_and(|w| money.contains(&w)) && !label.has_any(&excluded) {
                 let plain = label.words.len() == 1 || label.words.iter().any(|w| t.label.has(w));
-                out.push(Candidate { measured: Measured::Column(id), root: table, effort: u32::from(!plain) });
+                out.push(Candidate {
+                    measured: Measured::Column(id),
+                    root: table,
+                    effort: u32::from(!plain),
+                });
             }
         }
         let figure = |words: &[&str]| {
-            schema.columns(table).find(|(_, c)| c.is_figure() && c.label.has_any(words) && !c.label.has("stock"))
+            schema
+                .columns(table)
+                .find(|(_, c)| c.is_figure() && c.label.has_any(words) && !c.label.has("stock"))
         };
         let Some((quantity, _)) = figure(&["quantity"]) else { continue };
         let links = schema.edges().filter(|(_, e)| e.from == table).count();
@@ -212,7 +266,11 @@ fn money_candidates(schema: &Schema) -> Vec<Candidate> {
             }
         };
         if let Some((price, effort)) = own.or_else(other) {
-            out.push(Candidate { measured: Measured::Line { quantity, price, discount }, root: table, effort });
+            out.push(Candidate {
+                measured: Measured::Line { quantity, price, discount },
+                root: table,
+                effort,
+            });
         }
     }
     out
@@ -235,7 +293,11 @@ fn unit_candidates(schema: &Schema) -> Vec<Candidate> {
     out
 }
 
-fn choose(schema: &Schema, candidates: Vec<Candidate>, required: &BTreeSet<TableId>) -> Option<Result<Measured, Vec<TableId>>> {
+fn choose(
+    schema: &Schema,
+    candidates: Vec<Candidate>,
+    required: &BTreeSet<TableId>,
+) -> Option<Result<Measured, Vec<TableId>>> {
     let mut scored: Vec<(u32, usize, Candidate)> = candidates
         .into_iter()
         .filter_map(|c| {
@@ -260,7 +322,8 @@ pub(crate) fn money(
     agg: Agg,
 ) -> Result<(Measure, String), Unsure> {
     let all: BTreeSet<TableId> = keys.union(conds).copied().collect();
-    let found = choose(schema, money_candidates(schema), &all).or_else(|| choose(schema, money_candidates(schema), keys));
+    let found = choose(schema, money_candidates(schema), &all)
+        .or_else(|| choose(schema, money_candidates(schema), keys));
     measured(schema, found, agg, "money")
 }
 
@@ -272,7 +335,8 @@ pub(crate) fn units(
     agg: Agg,
 ) -> Result<(Measure, String), Unsure> {
     let all: BTreeSet<TableId> = keys.union(conds).copied().collect();
-    let found = choose(schema, unit_candidates(schema), &all).or_else(|| choose(schema, unit_candidates(schema), keys));
+    let found = choose(schema, unit_candidates(schema), &all)
+        .or_else(|| choose(schema, unit_candidates(schema), keys));
     measured(schema, found, agg, "pieces sold")
 }
 

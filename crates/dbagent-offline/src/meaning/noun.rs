@@ -4,12 +4,14 @@ use super::Unsure;
 use crate::intent::{Chunk, Core, Figure, Hit, Kw};
 use crate::link::FULL;
 use crate::plan::Part;
-use crate::schema::{ColumnId, TableId};
+use crate::schema::{ColumnId, Schema, TableId};
 
 /// A value in a noun.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Named {
     pub(crate) text: String,
+    /// Whether it stands before the noun that it narrows.
+    pub(crate) before: bool,
     pub(crate) hits: Vec<Hit>,
 }
 
@@ -63,7 +65,7 @@ enum Reading {
 }
 
 /// Reads the chunks of a noun.
-pub(crate) fn read(core: &Core, chunks: &[Chunk]) -> Result<Noun, Unsure> {
+pub(crate) fn read(schema: &Schema, core: &Core, chunks: &[Chunk]) -> Result<Noun, Unsure> {
     let parts: Vec<&Chunk> = core.parts.iter().filter_map(|p| chunks.get(*p)).collect();
     let text: Vec<&str> = parts.iter().map(|c| c.text.as_str()).collect();
     let mut noun = Noun {
@@ -73,7 +75,7 @@ pub(crate) fn read(core: &Core, chunks: &[Chunk]) -> Result<Noun, Unsure> {
         ..Noun::default()
     };
     let readings: Vec<Reading> =
-        parts.iter().enumerate().map(|(i, c)| reading(c, i, &parts)).collect::<Result<_, _>>()?;
+        parts.iter().enumerate().map(|(i, c)| reading(schema, c, i, &parts)).collect::<Result<_, _>>()?;
     // The head is the last one that is no value; a value behind it says which one.
     let head = readings.iter().rposition(|r| !matches!(r, Reading::Value(_)));
     for (i, r) in readings.into_iter().enumerate() {
@@ -85,7 +87,10 @@ pub(crate) fn read(core: &Core, chunks: &[Chunk]) -> Result<Noun, Unsure> {
             Reading::Columns(c) => {
                 noun.before.push((parts.get(i).map(|p| p.text.clone()).unwrap_or_default(), c));
             }
-            Reading::Value(v) => noun.values.push(v),
+            Reading::Value(mut v) => {
+                v.before = head.is_some_and(|h| i < h);
+                noun.values.push(v);
+            }
             Reading::Figure(f) => noun.figure = Some(f),
             Reading::Part(p) => noun.part = Some(p),
         }
@@ -97,10 +102,11 @@ pub(crate) fn read(core: &Core, chunks: &[Chunk]) -> Result<Noun, Unsure> {
     Ok(noun)
 }
 
-fn reading(chunk: &Chunk, at: usize, parts: &[&Chunk]) -> Result<Reading, Unsure> {
+fn reading(schema: &Schema, chunk: &Chunk, at: usize, parts: &[&Chunk]) -> Result<Reading, Unsure> {
     let link = &chunk.link;
     let exact = chunk.hits.iter().any(|h| h.exact);
-    let value = || Reading::Value(Named { text: chunk.text.clone(), hits: chunk.hits.clone() });
+    let value =
+        || Reading::Value(Named { text: chunk.text.clone(), before: false, hits: chunk.hits.clone() });
     if chunk.quoted && (!chunk.hits.is_empty() || link.score() < FULL) {
         return Ok(value());
     }
@@ -125,6 +131,11 @@ fn reading(chunk: &Chunk, at: usize, parts: &[&Chunk]) -> Result<Reading, Unsure
         let best = link.table_score();
         let tied: Vec<TableId> = link.tables.iter().filter(|(_, s)| *s == best).map(|(t, _)| *t).collect();
         if let [only] = tied.as_slice() {
+            return Ok(Reading::Table(*only));
+        }
+        // A table that only links others is seldom meant.
+        let plain: Vec<TableId> = tied.iter().filter(|t| !schema.is_bridge(**t)).copied().collect();
+        if let [only] = plain.as_slice() {
             return Ok(Reading::Table(*only));
         }
         if link.columns.is_empty() || best > link.column_score() {

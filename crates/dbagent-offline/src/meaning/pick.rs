@@ -36,7 +36,15 @@ pub(crate) fn column(
 ) -> Result<ColumnId, Unsure> {
     let mut scored: Vec<(i32, ColumnId)> = candidates
         .iter()
-        .map(|(c, score)| (i32::from(*score) + nearness(schema, c.table, near), *c))
+        .map(|(c, score)| {
+            let id = words
+                .to_lowercase()
+                .rsplit(' ')
+                .next()
+                .is_some_and(|w| ["id", "ids", "code", "codes", "number", "numbers"].contains(&w));
+            let key = id && schema.single_key(c.table) == Some(*c);
+            (i32::from(*score) + nearness(schema, c.table, near) + if key { 5 } else { 0 }, *c)
+        })
         .collect();
     scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     match scored.as_slice() {
@@ -49,7 +57,8 @@ pub(crate) fn column(
             }
             let tied: Vec<ColumnId> = scored.iter().filter(|(s, _)| s == a).map(|(_, c)| *c).collect();
             let list: Vec<String> = tied.iter().map(|c| schema.spoken_column(*c)).collect();
-            Err(Unsure::new(format!("“{words}” may be {}", list.join(" or "))).with(tied.iter().map(|c| c.table)))
+            Err(Unsure::new(format!("“{words}” may be {}", list.join(" or ")))
+                .with(tied.iter().map(|c| c.table)))
         }
         [(_, only), ..] => Ok(*only),
     }
@@ -63,10 +72,19 @@ pub(crate) struct Around<'a> {
     pub(crate) tables: &'a [TableId],
     /// Verbs and prepositions before it.
     pub(crate) hints: &'a [String],
+    /// Whether it is someone or something that acts: `by X`.
+    pub(crate) by: bool,
+    /// The table whose own name it is not: tracks in X are not called X.
+    pub(crate) not_name_of: Option<TableId>,
 }
 
 /// The places where a value is meant: the best column, with every way it is written there.
-pub(crate) fn hits(schema: &Schema, hits: &[Hit], around: &Around<'_>, words: &str) -> Result<Vec<Hit>, Unsure> {
+pub(crate) fn hits(
+    schema: &Schema,
+    hits: &[Hit],
+    around: &Around<'_>,
+    words: &str,
+) -> Result<Vec<Hit>, Unsure> {
     let score = |hit: &Hit| -> i32 {
         let Some(first) = hit.columns.first() else { return i32::MIN };
         let mut score = if hit.exact { 50 } else { 0 };
@@ -79,7 +97,14 @@ pub(crate) fn hits(schema: &Schema, hits: &[Hit], around: &Around<'_>, words: &s
         }
         let names = schema.name_columns(first.table);
         if hit.columns.len() > 1 || names.contains(first) {
-            score += 3;
+            score += match around.by {
+                true if schema.is_person(first.table) => 75,
+                true => 50,
+                false => 3,
+            };
+            if around.not_name_of == Some(first.table) {
+                score -= 70;
+            }
         }
         let label = &schema.column(*first).label;
         let table = &schema.table(first.table).label;
@@ -89,17 +114,19 @@ pub(crate) fn hits(schema: &Schema, hits: &[Hit], around: &Around<'_>, words: &s
             .flat_map(|h| h.split(' '))
             .any(|h| label.words.iter().chain(&table.words).any(|w| same_stem(h, w)));
         if hinted {
-            score += 14;
+            score += 60;
         }
-        // A value is one of a few more often than it is a person's or a thing's own name.
         score
     };
     let mut scored: Vec<(i32, &Hit)> = hits.iter().map(|h| (score(h), h)).collect();
-    scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.columns.cmp(&b.1.columns)).then_with(|| a.1.value.cmp(&b.1.value)));
+    scored.sort_by(|a, b| {
+        b.0.cmp(&a.0).then_with(|| a.1.columns.cmp(&b.1.columns)).then_with(|| a.1.value.cmp(&b.1.value))
+    });
     let Some((best, first)) = scored.first() else {
         return Err(Unsure::new(format!("“{words}” was not found in the database")));
     };
-    let tied: BTreeSet<&Vec<ColumnId>> = scored.iter().filter(|(s, _)| s == best).map(|(_, h)| &h.columns).collect();
+    let tied: BTreeSet<&Vec<ColumnId>> =
+        scored.iter().filter(|(s, _)| s == best).map(|(_, h)| &h.columns).collect();
     if tied.len() > 1 {
         let list: Vec<String> = tied
             .iter()

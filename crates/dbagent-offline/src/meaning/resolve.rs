@@ -26,8 +26,13 @@ pub(crate) fn resolve(
         let reason = format!("{} could not be matched with the schema or the data", words.join(", "));
         return Err(Unsure::new(reason).into());
     }
-    let heads = sentence.heads.iter().map(|c| read(c, &chunks.list)).collect::<Result<Vec<_>, _>>()?;
-    let items = sentence.items.iter().map(|i| noun_of(i, &chunks.list)).collect::<Result<Vec<_>, Unsure>>()?;
+    let heads =
+        sentence.heads.iter().map(|c| read(schema, c, &chunks.list)).collect::<Result<Vec<_>, _>>()?;
+    let items = sentence
+        .items
+        .iter()
+        .map(|i| noun_of(schema, i, &chunks.list))
+        .collect::<Result<Vec<_>, Unsure>>()?;
     let mut resolver = Resolver {
         schema,
         chunks: &chunks.list,
@@ -42,6 +47,9 @@ pub(crate) fn resolve(
         last: None,
         explicit: false,
         branch: 0,
+        or: false,
+        property: false,
+        order_by_figure: None,
         rank: None,
         wishes: Vec::new(),
         pending: None,
@@ -71,15 +79,21 @@ pub(crate) fn resolve(
     Ok(resolver.intent)
 }
 
-fn noun_of(item: &Item, chunks: &[Chunk]) -> Result<Option<Noun>, Unsure> {
+fn noun_of(schema: &Schema, item: &Item, chunks: &[Chunk]) -> Result<Option<Noun>, Unsure> {
     let core = match &item.what {
         What::Noun(c) | What::Group(c) | What::Number { core: c, .. } => Some(c),
-        What::Compare { core, .. } | What::Rank { core, .. } | What::Order { core, .. } | What::Like { core, .. } => {
-            core.as_ref()
-        }
-        What::Time { .. } | What::Named(_) | What::Reports | What::Manager | What::Subordinates => None,
+        What::Compare { core, .. }
+        | What::Rank { core, .. }
+        | What::Order { core, .. }
+        | What::Like { core, .. } => core.as_ref(),
+        What::Time { .. }
+        | What::Named(_)
+        | What::Verb(_)
+        | What::Reports
+        | What::Manager
+        | What::Subordinates => None,
     };
-    core.map(|c| read(c, chunks)).transpose()
+    core.map(|c| read(schema, c, chunks)).transpose()
 }
 
 /// A figure that is chosen only when all keys and conditions are known.
@@ -116,6 +130,12 @@ pub(super) struct Resolver<'a> {
     /// Whether the subject is named as a table, so that its rows are meant and not only values.
     pub(super) explicit: bool,
     pub(super) branch: usize,
+    /// Whether the next condition is an alternative to the one before.
+    pub(super) or: bool,
+    /// Whether the different values of one column are asked for, not rows.
+    pub(super) property: bool,
+    /// Whether groups are ordered by their figure, and downwards.
+    pub(super) order_by_figure: Option<bool>,
     /// A superlative whose figure is still to come.
     pub(super) rank: Option<Rank>,
     pub(super) wishes: Vec<(Wish, Use)>,
@@ -132,12 +152,8 @@ pub(super) struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn run(&mut self) -> Result<(), Stop> {
-        self.intent.hints = self
-            .chunks
-            .iter()
-            .flat_map(|c| &c.words)
-            .flat_map(|w| crate::words::spoken(w))
-            .collect();
+        self.intent.hints =
+            self.chunks.iter().flat_map(|c| &c.words).flat_map(|w| crate::words::spoken(w)).collect();
         self.each_first();
         self.gather_context();
         if self.self_reference()? {
@@ -168,7 +184,10 @@ impl Resolver<'_> {
             return;
         }
         let figure = |n: &Noun| !n.core.aggs.is_empty() || n.figure.is_some();
-        let Some(at) = self.items.iter().position(|n| n.as_ref().is_some_and(|n| figure(n) || n.is_table() || n.is_column()))
+        let Some(at) = self
+            .items
+            .iter()
+            .position(|n| n.as_ref().is_some_and(|n| figure(n) || n.is_table() || n.is_column()))
         else {
             return;
         };
@@ -201,7 +220,8 @@ impl Resolver<'_> {
         }
         for noun in self.heads.iter().chain(self.items.iter().flatten()) {
             for value in &noun.values {
-                let tables: BTreeSet<TableId> = value.hits.iter().flat_map(|h| &h.columns).map(|c| c.table).collect();
+                let tables: BTreeSet<TableId> =
+                    value.hits.iter().flat_map(|h| &h.columns).map(|c| c.table).collect();
                 if let (1, Some(only)) = (tables.len(), tables.first()) {
                     add(*only);
                 }
@@ -231,8 +251,40 @@ impl Resolver<'_> {
 
     /// The column that a noun names.
     pub(super) fn column(&self, noun: &Noun, near: &[TableId]) -> Result<ColumnId, Unsure> {
-        let near: Vec<TableId> = noun.table.iter().copied().chain(noun.beside.iter().copied()).chain(near.iter().copied()).collect();
-        pick::column(self.schema, &noun.columns, &near, &noun.head_text)
+        let near: Vec<TableId> = noun
+            .table
+            .iter()
+            .copied()
+            .chain(noun.beside.iter().copied())
+            .chain(near.iter().copied())
+            .collect();
+        let Some(owner) = noun.table else {
+            return pick::column(self.schema, &noun.columns, &near, &noun.head_text);
+        };
+        // `department number`: a column of the departments, or one that says so itself.
+        let label = &self.schema.table(owner).label;
+        let owned: Vec<(ColumnId, u16)> = noun
+            .columns
+            .iter()
+            .filter(|(c, s)| {
+                c.table == owner
+                    || self.schema.column(*c).label.words.iter().any(|w| label.has(w))
+                    || (*s >= 90 && self.schema.distance(owner, c.table).is_some())
+            })
+            .copied()
+            .collect();
+        let numbered = ["number", "numbers", "id", "ids", "code", "no", "nr"]
+            .contains(&noun.head_text.to_lowercase().as_str());
+        match (owned.as_slice(), self.schema.single_key(owner)) {
+            ([], Some(key)) if numbered => Ok(key),
+            ([], _) => Err(Unsure::new(format!(
+                "{} has no “{}”",
+                self.schema.table(owner).name.name,
+                noun.head_text
+            ))
+            .with([owner])),
+            (owned, _) => pick::column(self.schema, owned, &near, &noun.head_text),
+        }
     }
 
     pub(super) fn note(&mut self, note: impl Into<String>) {
@@ -244,6 +296,22 @@ impl Resolver<'_> {
 
     pub(super) fn cond(&mut self, test: Test, neg: bool, share: bool) {
         let branch = self.branch;
+        // `or` joins it with the condition before.
+        if std::mem::take(&mut self.or)
+            && let Some(last) = self.intent.conds.last_mut()
+            && last.neg == neg
+            && !neg
+        {
+            let before = std::mem::replace(&mut last.test, Test::Any(Vec::new()));
+            last.test = match before {
+                Test::Any(mut tests) => {
+                    tests.push(test);
+                    Test::Any(tests)
+                }
+                other => Test::Any(vec![other, test]),
+            };
+            return;
+        }
         self.intent.conds.push(Cond { test, neg, branch, share });
     }
 
@@ -267,9 +335,31 @@ impl Resolver<'_> {
     }
 
     fn finish(&mut self) -> Result<(), Stop> {
+        for verb in &self.sentence.verbs {
+            let note = format!("“{verb}” is taken as the link between the tables");
+            if !self.intent.notes.contains(&note) {
+                self.intent.notes.push(note);
+            }
+        }
+        if self.sentence.whole && self.intent.subject.0 != usize::MAX && self.wishes.is_empty() {
+            let all = self
+                .schema
+                .columns(self.intent.subject)
+                .filter(|(_, c)| c.class != crate::schema::Class::Blob);
+            self.intent.outputs = all.map(|(id, _)| Output::Column(id)).collect();
+        }
         self.finish_rank()?;
+        self.pieces_sold();
+        self.count_groups();
+        if let Some(descending) = self.order_by_figure {
+            let shown = self.wishes.iter().find(|(_, u)| *u == Use::Show).map(|(w, _)| *w);
+            if let Some(wish) = shown {
+                self.wish(wish, Use::Order(descending));
+            }
+        }
         self.settle_keys();
-        let mut keys: BTreeSet<TableId> = self.intent.keys.iter().filter_map(|k| self.key_table(*k)).collect();
+        let mut keys: BTreeSet<TableId> =
+            self.intent.keys.iter().filter_map(|k| self.key_table(*k)).collect();
         let conds: BTreeSet<TableId> =
             self.intent.conds.iter().filter(|c| !c.neg).filter_map(|c| c.test.table()).collect();
         for (wish, wanted) in std::mem::take(&mut self.wishes) {
@@ -289,11 +379,12 @@ impl Resolver<'_> {
                     self.show(m);
                     let descending = rank.dir == crate::intent::Dir::Most;
                     let by = OrderBy::Measure(m);
-                    self.intent.rank = Some(super::Ranked { by, descending, limit: rank.limit, place: rank.place });
+                    self.intent.rank =
+                        Some(super::Ranked { by, descending, limit: rank.limit, place: rank.place });
                 }
                 Use::Having(op, value) => {
                     self.intent.having.push(super::Having { measure: m, op, value });
-                    if self.intent.form == Form::Rows {
+                    if self.intent.form == Form::Rows && self.ask != Ask::Count {
                         self.show(m);
                     }
                 }
@@ -310,7 +401,99 @@ impl Resolver<'_> {
             self.intent.form = Form::MeanOfGroups;
         }
         self.finish_form()?;
+        self.by_value()?;
         self.stored_dates()
+    }
+
+    /// Conditions that are denied, or asked for twice, are about all rows with a value, not about one.
+    fn by_value(&mut self) -> Result<(), Stop> {
+        let twice: Vec<usize> = self
+            .intent
+            .conds
+            .iter()
+            .enumerate()
+            .filter(|(i, c)| {
+                matches!(&c.test, Test::In(columns, _) if !c.neg && !columns.is_empty()
+                    && self.schema.distance(self.intent.subject, c.test.table().unwrap_or(self.intent.subject)).is_some()
+                    && self.intent.conds.iter().enumerate().any(|(j, o)| j != *i && !o.neg
+                        && matches!((&o.test, &c.test), (Test::In(other, a), Test::In(own, b)) if other == own && a != b)))
+            })
+            .map(|(i, _)| i)
+            .collect();
+        if !self.property {
+            if !twice.is_empty() && self.intent.form != Form::Versus {
+                return Err(Unsure::new("one row cannot have both values")
+                    .with([self.intent.subject])
+                    .into());
+            }
+            return Ok(());
+        }
+        let Some(Output::Column(shown)) = self.intent.outputs.first().cloned() else { return Ok(()) };
+        let conds = std::mem::take(&mut self.intent.conds);
+        self.intent.conds = conds
+            .into_iter()
+            .enumerate()
+            .map(|(i, c)| {
+                let own = matches!(&c.test, Test::In(columns, _) if columns.as_slice() == [shown]);
+                let others = c.neg && !own || twice.contains(&i);
+                if others && c.test.table().is_some_and(|t| self.schema.distance(shown.table, t).is_some()) {
+                    Cond { test: Test::Value(shown, Box::new(c.test)), ..c }
+                } else {
+                    c
+                }
+            })
+            .collect();
+        Ok(())
+    }
+
+    /// `How many tracks were sold`: the pieces, where lines of an order say how many.
+    fn pieces_sold(&mut self) {
+        let sold = ["sold", "sell", "sells", "bought", "purchased", "buy", "purchase"];
+        let says = self.sentence.hints.iter().any(|h| sold.contains(&h.as_str()))
+            && !self.sentence.items.iter().any(|i| i.neg);
+        let subject = self.intent.subject;
+        if self.ask != Ask::Count || !says || self.intent.counted.is_some() || !self.wishes.is_empty() {
+            return;
+        }
+        if !self.has_lines(subject) {
+            return;
+        }
+        let conds: BTreeSet<TableId> = self.intent.conds.iter().filter_map(|c| c.test.table()).collect();
+        let mut required = conds;
+        required.insert(subject);
+        if let Ok((m, note)) = measure::units(self.schema, &required, &BTreeSet::new(), Agg::Sum) {
+            // That it was sold is said by its being counted.
+            self.intent.conds.retain(|c| c.test != Test::Exists(m.of.table()));
+            self.note(note);
+            self.explicit = false;
+            self.wish(Wish::Fixed(m), Use::Show);
+        }
+    }
+
+    /// Whether lines with a quantity point to a table that is no head of them (an order, an invoice).
+    pub(super) fn has_lines(&self, table: TableId) -> bool {
+        let dated = self.schema.columns(table).any(|(_, c)| c.class == crate::schema::Class::Date);
+        !dated
+            && self.schema.tables().any(|(t, _)| {
+                self.schema.columns(t).any(|(_, c)| c.is_figure() && c.label.has("quantity"))
+                    && self.schema.edges().any(|(_, e)| e.from == t && e.to == table)
+            })
+    }
+
+    /// `How many albums does each artist have`: the number in each group.
+    fn count_groups(&mut self) {
+        let shows = self.wishes.iter().any(|(_, u)| matches!(u, Use::Show | Use::Rank(_)));
+        if self.ask != Ask::Count || self.intent.keys.is_empty() || shows {
+            return;
+        }
+        let of = self
+            .intent
+            .counted
+            .take()
+            .map_or(super::Measured::Rows(self.intent.subject), super::Measured::Values);
+        self.wishes.insert(0, (Wish::Fixed(Measure { agg: Agg::Count, of }), Use::Show));
+        self.explicit = false;
+        self.ask = Ask::List;
     }
 
     fn show(&mut self, m: Measure) {
@@ -405,12 +588,15 @@ impl Resolver<'_> {
                     }
                 }
                 if self.intent.conds.is_empty() || !self.intent.keys.is_empty() {
-                    return Err(Unsure::new("which part of the whole is meant is not clear").with([subject]).into());
+                    return Err(Unsure::new("which part of the whole is meant is not clear")
+                        .with([subject])
+                        .into());
                 }
             }
             _ => {}
         }
-        if self.intent.form == Form::Count && self.intent.counted.is_none() && !self.intent.having.is_empty() {
+        if self.intent.form == Form::Count && self.intent.counted.is_none() && !self.intent.having.is_empty()
+        {
             // Groups that fulfil the condition are counted.
             if self.intent.keys.is_empty() {
                 self.add_key(Key::Entity(subject));
@@ -425,6 +611,7 @@ impl Resolver<'_> {
             match test {
                 Test::Within(c, ..) | Test::Month(c, _) => out.push(*c),
                 Test::Any(tests) => tests.iter().for_each(|t| of(t, out)),
+                Test::Value(_, inner) => of(inner, out),
                 _ => {}
             }
         }
@@ -438,7 +625,7 @@ impl Resolver<'_> {
             }
         }
         for column in columns {
-            if self.schema.column(column).class == crate::schema::Class::Int {
+            if self.schema.column(column).class.is_number() {
                 continue;
             }
             let stored = measure::stored(self.schema, column, self.dialect, self.facts)?;
@@ -461,7 +648,8 @@ impl Resolver<'_> {
             if let Use::Rank(rank) = wanted {
                 let descending = rank.dir == crate::intent::Dir::Most;
                 let by = OrderBy::Measure(m);
-                self.intent.rank = Some(super::Ranked { by, descending, limit: rank.limit, place: rank.place });
+                self.intent.rank =
+                    Some(super::Ranked { by, descending, limit: rank.limit, place: rank.place });
             }
         }
         self.finish_form()

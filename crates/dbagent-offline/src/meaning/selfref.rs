@@ -23,7 +23,9 @@ impl Resolver<'_> {
             .filter(|(_, e)| e.from == e.to && e.columns.len() == 1)
             .map(|(i, e)| (i, e.from))
             .collect();
-        let Some((edge, table)) = links.iter().find(|(_, t)| self.context.contains(t)).or(links.first()).copied() else {
+        let Some((edge, table)) =
+            links.iter().find(|(_, t)| self.context.contains(t)).or(links.first()).copied()
+        else {
             return Ok(false);
         };
         // The word for the link, wherever it stands.
@@ -50,7 +52,11 @@ impl Resolver<'_> {
         self.last = Some(table);
         let named = self.named_people(table)?;
         let counts = self.ask == Ask::Count
-            || self.heads.iter().chain(self.items.iter().flatten()).any(|n| n.core.aggs.contains(&Agg::Count));
+            || self
+                .heads
+                .iter()
+                .chain(self.items.iter().flatten())
+                .any(|n| n.core.aggs.contains(&Agg::Count));
         let most = self.sentence.items.iter().find_map(|i| match &i.what {
             What::Rank { rank, .. } => Some(*rank),
             _ => None,
@@ -58,7 +64,10 @@ impl Resolver<'_> {
         let each = self.heads.iter().chain(self.items.iter().flatten()).any(|n| n.core.each);
         let neg = self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Not | Kw::No | Kw::Without)));
         let verb = self.chunks.get(at).is_some_and(|c| {
-            matches!(c.words.last().map(String::as_str), Some("manages" | "manage" | "supervises" | "supervise"))
+            matches!(
+                c.words.last().map(String::as_str),
+                Some("manages" | "manage" | "supervises" | "supervise")
+            )
         });
         let behind = named.iter().any(|(place, _)| *place > at);
         let rows = Measure { agg: Agg::Count, of: Measured::Rows(table) };
@@ -66,7 +75,11 @@ impl Resolver<'_> {
             n.is_value() || n.table.is_none_or(|t| t == table) && n.figure.is_none() && n.part.is_none()
         });
         if !known {
-            return Err(Unsure::new("the question mixes who reports to whom with more than this planner follows").with([table]).into());
+            return Err(Unsure::new(
+                "the question mixes who reports to whom with more than this planner follows",
+            )
+            .with([table])
+            .into());
         }
         if let Some(rank) = most {
             // Who has the most reports.
@@ -136,7 +149,10 @@ impl Resolver<'_> {
 
     /// The people of the table that the question names, with the place of their chunk.
     #[expect(clippy::type_complexity, reason = "a place, and the columns and values of a condition")]
-    fn named_people(&self, table: TableId) -> Result<Vec<(usize, (Vec<crate::schema::ColumnId>, Vec<Value>))>, Unsure> {
+    fn named_people(
+        &self,
+        table: TableId,
+    ) -> Result<Vec<(usize, (Vec<crate::schema::ColumnId>, Vec<Value>))>, Unsure> {
         let mut out = Vec::new();
         for (place, chunk) in self.chunks.iter().enumerate() {
             let own: Vec<_> = chunk
@@ -148,7 +164,14 @@ impl Resolver<'_> {
             if own.is_empty() || chunk.link.score() >= crate::link::FULL {
                 continue;
             }
-            let around = pick::Around { near: &[table], beside: &[], tables: &[table], hints: &[] };
+            let around = pick::Around {
+                near: &[table],
+                beside: &[],
+                tables: &[table],
+                hints: &[],
+                by: false,
+                not_name_of: None,
+            };
             let found = pick::hits(self.schema, &own, &around, &chunk.text)?;
             if let Some(first) = found.first() {
                 let values = found.iter().map(|h| Value::Text(h.value.clone())).collect();

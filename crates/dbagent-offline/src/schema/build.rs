@@ -140,9 +140,15 @@ fn declared_links(schema: &mut Schema, objects: &[&ObjectDetail]) {
             let Some(to) = find(schema, &object.summary.name, &key.target) else { continue };
             let (Some(own), Some(other)) = (schema.tables.get(i), schema.tables.get(to.0)) else { continue };
             let columns = positions(own, &key.columns);
-            let target_columns =
-                if key.target_columns.is_empty() { other.key.clone() } else { positions(other, &key.target_columns) };
-            if columns.len() == key.columns.len() && columns.len() == target_columns.len() && !columns.is_empty() {
+            let target_columns = if key.target_columns.is_empty() {
+                other.key.clone()
+            } else {
+                positions(other, &key.target_columns)
+            };
+            if columns.len() == key.columns.len()
+                && columns.len() == target_columns.len()
+                && !columns.is_empty()
+            {
                 edges.push(edge(schema, TableId(i), columns, to, target_columns, false));
             }
         }
@@ -161,10 +167,7 @@ fn find(schema: &Schema, from: &ObjectName, name: &ObjectName) -> Option<TableId
 }
 
 fn positions(table: &Table, names: &[String]) -> Vec<usize> {
-    names
-        .iter()
-        .filter_map(|n| table.columns.iter().position(|c| c.name.eq_ignore_ascii_case(n)))
-        .collect()
+    names.iter().filter_map(|n| table.columns.iter().position(|c| c.name.eq_ignore_ascii_case(n))).collect()
 }
 
 fn edge(
@@ -181,14 +184,23 @@ fn edge(
     if let [only] = columns.as_slice()
         && let Some(column) = source.columns.get(*only)
     {
-        let of_target = |w: &String| target.label.has(w) || ["id", "code", "key", "number", "fk"].contains(&w.as_str());
+        let of_target =
+            |w: &String| target.label.has(w) || ["id", "code", "key", "number", "fk"].contains(&w.as_str());
         role = column.label.words.iter().filter(|w| !of_target(w)).cloned().collect();
     }
     let mut sorted = columns.clone();
     sorted.sort_unstable();
     let mut key = source.key.clone();
     key.sort_unstable();
-    Edge { from, unique: !key.is_empty() && key == sorted && from != to, columns, to, target_columns, role, assumed }
+    Edge {
+        from,
+        unique: !key.is_empty() && key == sorted && from != to,
+        columns,
+        to,
+        target_columns,
+        role,
+        assumed,
+    }
 }
 
 /// Links that names suggest where a column has no declared one: `user_id` → `users.id`.
@@ -200,7 +212,10 @@ fn assumed_links(schema: &mut Schema) {
         }
         for (index, column) in table.columns.iter().enumerate() {
             let declared = schema.edges.iter().any(|e| e.from == from && e.columns.contains(&index));
-            if declared || table.key.as_slice() == [index] || matches!(column.class, Class::Blob | Class::Date) {
+            if declared
+                || table.key.as_slice() == [index]
+                || matches!(column.class, Class::Blob | Class::Date)
+            {
                 continue;
             }
             let targets: Vec<(TableId, usize)> = schema
@@ -231,11 +246,18 @@ fn target(column: &Column, table: &Table) -> Option<usize> {
         return Some(key);
     }
     let generic = key_column.label.words == ["id"] || key_column.label.words == [tail.clone()];
-    let named = head == table.label.words || (!head.is_empty() && table.label.words.last() == head.last() && head.len() == 1 && table.label.words.len() == 1);
+    let named = head == table.label.words
+        || (!head.is_empty()
+            && table.label.words.last() == head.last()
+            && head.len() == 1
+            && table.label.words.len() == 1);
     if names_key && named && generic {
         return Some(key);
     }
     // A table's bare name as the column: `department` → `departments.name` or `.id`.
-    (column.label == table.label && generic && column.class == key_column.class && column.class != Class::Text)
+    (column.label == table.label
+        && generic
+        && column.class == key_column.class
+        && column.class != Class::Text)
         .then_some(key)
 }

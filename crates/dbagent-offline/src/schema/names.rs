@@ -10,10 +10,22 @@ impl Schema {
         let texts: Vec<(ColumnId, Vec<&str>)> = self
             .columns(table)
             .filter(|(_, c)| matches!(c.class, Class::Text | Class::Unknown) && !c.links)
-            .map(|(id, c)| (id, c.label.words.iter().map(String::as_str).filter(|w| !own.iter().any(|o| o == w)).collect()))
+            .map(|(id, c)| {
+                (
+                    id,
+                    c.label
+                        .words
+                        .iter()
+                        .map(String::as_str)
+                        .filter(|w| !own.iter().any(|o| o == w))
+                        .collect(),
+                )
+            })
             .collect();
         let is = |wanted: &[&[&str]]| {
-            wanted.iter().find_map(|w| texts.iter().find(|(_, words)| words.as_slice() == *w).map(|(id, _)| *id))
+            wanted
+                .iter()
+                .find_map(|w| texts.iter().find(|(_, words)| words.as_slice() == *w).map(|(id, _)| *id))
         };
         if let Some(id) = is(&[&["name"], &["full", "name"]]) {
             return vec![id];
@@ -27,7 +39,10 @@ impl Schema {
         if let Some(id) = is(&[&["title"], &["company", "name"], &["display", "name"]]) {
             return vec![id];
         }
-        let ends_in_name = texts.iter().find(|(_, w)| w.last() == Some(&"name"));
+        // A name of something else does not name a row that only happened: the receiver of an order.
+        let happened = self.columns(table).any(|(_, c)| c.class == Class::Date)
+            && self.edges().any(|(_, e)| e.from == table && e.to != table);
+        let ends_in_name = texts.iter().filter(|_| !happened).find(|(_, w)| w.last() == Some(&"name"));
         if let Some((id, _)) = ends_in_name {
             return vec![*id];
         }
@@ -48,7 +63,11 @@ impl Schema {
         let count = self.table(table).columns.len();
         self.columns(table)
             .filter(|(_, c)| c.class != Class::Blob)
-            .filter(|(_, c)| count <= 8 || c.in_key || matches!(c.class, Class::Date | Class::Real | Class::Int))
+            .filter(|(_, c)| {
+                count <= 8
+                    || c.in_key
+                    || (matches!(c.class, Class::Date | Class::Real | Class::Int) && !c.links)
+            })
             .map(|(id, _)| id)
             .take(8)
             .collect()
@@ -57,13 +76,44 @@ impl Schema {
     /// Whether rows of a table are people.
     pub(crate) fn is_person(&self, table: TableId) -> bool {
         const PEOPLE: [&str; 34] = [
-            "person", "customer", "client", "employee", "staff", "user", "member", "author", "artist", "actor",
-            "director", "singer", "musician", "player", "student", "teacher", "professor", "instructor", "doctor",
-            "physician", "patient", "driver", "pilot", "owner", "manager", "worker", "passenger", "guest", "visitor",
-            "contact", "writer", "faculty", "candidate", "individual",
+            "person",
+            "customer",
+            "client",
+            "employee",
+            "staff",
+            "user",
+            "member",
+            "author",
+            "artist",
+            "actor",
+            "director",
+            "singer",
+            "musician",
+            "player",
+            "student",
+            "teacher",
+            "professor",
+            "instructor",
+            "doctor",
+            "physician",
+            "patient",
+            "driver",
+            "pilot",
+            "owner",
+            "manager",
+            "worker",
+            "passenger",
+            "guest",
+            "visitor",
+            "contact",
+            "writer",
+            "faculty",
+            "candidate",
+            "individual",
         ];
         let t = self.table(table);
-        let named = self.columns(table).any(|(_, c)| c.label.has("name") && c.label.has_any(&["first", "last"]));
+        let named =
+            self.columns(table).any(|(_, c)| c.label.has("name") && c.label.has_any(&["first", "last"]));
         named || t.label.words.last().is_some_and(|w| PEOPLE.contains(&w.as_str()))
     }
 }

@@ -30,7 +30,8 @@ pub(crate) fn singular(word: &str) -> String {
             continue;
         }
         // Words such as `houses`, `causes` keep their e.
-        if end == "uses" && ["houses", "causes", "clauses", "uses", "spouses", "warehouses", "clubhouses"].contains(&word)
+        if end == "uses"
+            && ["houses", "causes", "clauses", "uses", "spouses", "warehouses", "clubhouses"].contains(&word)
         {
             continue;
         }
@@ -43,7 +44,10 @@ pub(crate) fn singular(word: &str) -> String {
 
 /// The plural of a word in lower case, for prose.
 pub(crate) fn plural(word: &str) -> String {
-    if singular(word) != word || UNCHANGED.contains(&word) || ["staff", "equipment", "information"].contains(&word) {
+    if singular(word) != word
+        || UNCHANGED.contains(&word)
+        || ["staff", "equipment", "information"].contains(&word)
+    {
         return word.to_owned();
     }
     if let Some((many, _)) = IRREGULAR.iter().find(|(_, one)| *one == word) {
@@ -62,7 +66,8 @@ pub(crate) fn plural(word: &str) -> String {
 /// What is left of a word without the endings of verbs and of those who act: `composer`, `composed` and
 /// `compose` have one stem. Words of fewer than four letters have none.
 pub(crate) fn stem(word: &str) -> Option<String> {
-    let base = PAST.iter().find(|(past, _)| *past == word).map_or_else(|| singular(word), |(_, b)| (*b).to_owned());
+    let base =
+        PAST.iter().find(|(past, _)| *past == word).map_or_else(|| singular(word), |(_, b)| (*b).to_owned());
     if base.chars().count() < 4 && base == word {
         return None;
     }

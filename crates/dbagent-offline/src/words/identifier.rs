@@ -116,7 +116,8 @@ fn cut(word: &str, vocabulary: &BTreeSet<String>) -> Option<Vec<String>> {
     }
     let known = |w: &str| vocabulary.contains(&singular(w)) || TAILS.contains(&singular(w).as_str());
     for tail in TAILS.iter().filter(|t| word.ends_with(**t) || word.ends_with(&format!("{t}s"))) {
-        let head = word.strip_suffix('s').unwrap_or(word).strip_suffix(tail).or_else(|| word.strip_suffix(tail))?;
+        let head =
+            word.strip_suffix('s').unwrap_or(word).strip_suffix(tail).or_else(|| word.strip_suffix(tail))?;
         if head.len() >= 3 && !WHOLE.contains(&word) {
             let starts_word = vocabulary.iter().any(|v| v.starts_with(head));
             if known(head) || starts_word {
@@ -138,14 +139,31 @@ fn cut(word: &str, vocabulary: &BTreeSet<String>) -> Option<Vec<String>> {
 
 /// Last parts that many names share.
 const TAILS: [&str; 18] = [
-    "id", "name", "code", "date", "type", "number", "title", "time", "year", "price", "address", "count", "status",
-    "rate", "level", "text", "key", "desc",
+    "id", "name", "code", "date", "type", "number", "title", "time", "year", "price", "address", "count",
+    "status", "rate", "level", "text", "key", "desc",
 ];
 
 /// Words that end like a tail and are whole.
 const WHOLE: [&str; 19] = [
-    "paid", "unpaid", "valid", "invalid", "android", "grid", "fluid", "liquid", "hybrid", "solid", "rapid", "update",
-    "candidate", "surname", "username", "nickname", "filename", "corporate", "turkey",
+    "paid",
+    "unpaid",
+    "valid",
+    "invalid",
+    "android",
+    "grid",
+    "fluid",
+    "liquid",
+    "hybrid",
+    "solid",
+    "rapid",
+    "update",
+    "candidate",
+    "surname",
+    "username",
+    "nickname",
+    "filename",
+    "corporate",
+    "turkey",
 ];
 
 const ABBREVIATIONS: [(&str, &str); 47] = [

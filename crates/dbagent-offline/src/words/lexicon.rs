@@ -7,14 +7,19 @@ pub(crate) fn same_meaning(a: &str, b: &str) -> bool {
 
 /// Every word of the groups that a word is in, without the word itself.
 pub(crate) fn synonyms(word: &str) -> Vec<&'static str> {
-    let mut out: Vec<&'static str> =
-        GROUPS.iter().filter(|g| g.contains(&word)).flat_map(|g| g.iter().copied()).filter(|w| *w != word).collect();
+    let mut out: Vec<&'static str> = GROUPS
+        .iter()
+        .filter(|g| g.contains(&word))
+        .flat_map(|g| g.iter().copied())
+        .filter(|w| *w != word)
+        .collect();
     out.sort_unstable();
     out.dedup();
     out
 }
 
-const GROUPS: [&[&str]; 58] = [
+const GROUPS: [&[&str]; 59] = [
+    &["rep", "representative", "agent"],
     &["song", "track", "tune"],
     &["customer", "client", "buyer", "purchaser", "shopper", "consumer"],
     &["employee", "staff", "worker", "personnel", "staffer"],
@@ -125,7 +130,11 @@ const DEMONYMS: [(&str, &str); 40] = [
 
 /// Other ways to write the same country.
 pub(crate) fn place_names(name: &str) -> &'static [&'static str] {
-    PLACES.iter().find(|group| group.iter().any(|n| n.eq_ignore_ascii_case(name))).copied().unwrap_or_default()
+    PLACES
+        .iter()
+        .find(|group| group.iter().any(|n| n.eq_ignore_ascii_case(name)))
+        .copied()
+        .unwrap_or_default()
 }
 
 const PLACES: [&[&str]; 6] = [

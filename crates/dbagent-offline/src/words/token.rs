@@ -331,7 +331,10 @@ mod tests {
 
     #[test]
     fn words_numbers_quotes_and_signs() {
-        assert_eq!(lowers("Which tracks cost >= $1,000.50?"), ["which", "tracks", "cost", ">=", "1000.50", "?"]);
+        assert_eq!(
+            lowers("Which tracks cost >= $1,000.50?"),
+            ["which", "tracks", "cost", ">=", "1000.50", "?"]
+        );
         assert_eq!(lowers("albums by 'Guns N' Roses'"), ["albums", "by", "guns n' roses"]);
         assert_eq!(lowers("AC/DC and Jay-Z"), ["ac", "/", "dc", "and", "jay", "-", "z"]);
         assert_eq!(lowers("on 2011-05-01, 5min 10k"), ["on", "2011-05-01", ",", "5", "min", "10000"]);

@@ -130,6 +130,7 @@ impl Bench {
             }
             "query" => match self.query(arguments, run) {
                 Ok(text) => (text, false),
+                Err(e) if e.starts_with("REFUSED") => (e, true),
                 Err(e) => (format!("ERROR (syntax).\n{e}"), true),
             },
             other => (format!("no tool {other}"), true),
@@ -173,7 +174,7 @@ impl Bench {
         }
         if frame.len() > 20_000 {
             let rows = run.rows.len();
-            return Err(format!("REFUSED: the result is over the limit of 5,000 tokens. Size: {rows} rows.").replace("ERROR", ""));
+            return Err(format!("REFUSED: the result is over the limit of 5,000 tokens. Size: {rows} rows."));
         }
         let head = if more {
             format!("INCOMPLETE: more than {limit} rows exist; these are the first {limit} that the database returned.\n")

@@ -68,18 +68,25 @@ impl Parser<'_> {
                     }
                 }
                 Some(Kw::Superl(dir, adjective)) => {
-                    core.rank = Some(Rank { dir, by: RankBy::Adjective(adjective), limit: core.number.take(), place });
+                    core.rank = Some(Rank {
+                        dir,
+                        by: RankBy::Adjective(adjective),
+                        limit: core.number.take(),
+                        place,
+                        total: false,
+                    });
                 }
                 Some(Kw::Extreme(dir)) => {
-                    core.rank = Some(Rank { dir, by: RankBy::Named, limit: core.number.take(), place });
+                    core.rank =
+                        Some(Rank { dir, by: RankBy::Named, limit: core.number.take(), place, total: false });
                 }
                 Some(Kw::BestSelling(dir)) => {
                     let limit = core.rank.and_then(|r| r.limit).or(core.number.take());
-                    core.rank = Some(Rank { dir, by: RankBy::Sold, limit, place });
+                    core.rank = Some(Rank { dir, by: RankBy::Sold, limit, place, total: false });
                 }
                 Some(Kw::Common(dir)) => {
                     let limit = core.rank.and_then(|r| r.limit).or(core.number.take());
-                    core.rank = Some(Rank { dir, by: RankBy::Frequency, limit, place });
+                    core.rank = Some(Rank { dir, by: RankBy::Frequency, limit, place, total: false });
                 }
                 Some(Kw::Top | Kw::Bottom | Kw::First | Kw::Last) => {
                     if !self.ranks(core, here, place) {
@@ -117,7 +124,13 @@ impl Parser<'_> {
                     [word] if ordinal(word).is_some() && chunk.link.is_empty() && chunk.hits.is_empty() => {
                         let superlative = matches!(
                             self.kw(here + 1),
-                            Some(Kw::Superl(..) | Kw::Extreme(_) | Kw::Most | Kw::BestSelling(_) | Kw::Common(_))
+                            Some(
+                                Kw::Superl(..)
+                                    | Kw::Extreme(_)
+                                    | Kw::Most
+                                    | Kw::BestSelling(_)
+                                    | Kw::Common(_)
+                            )
                         );
                         if !superlative {
                             return;
@@ -135,7 +148,17 @@ impl Parser<'_> {
     fn noun_follows(&self, at: usize) -> bool {
         let narrows = matches!(
             self.kw(at),
-            Some(Kw::Agg(_) | Kw::Top | Kw::Bottom | Kw::First | Kw::Last | Kw::Superl(..) | Kw::Extreme(_) | Kw::CountOf | Kw::Distinct)
+            Some(
+                Kw::Agg(_)
+                    | Kw::Top
+                    | Kw::Bottom
+                    | Kw::First
+                    | Kw::Last
+                    | Kw::Superl(..)
+                    | Kw::Extreme(_)
+                    | Kw::CountOf
+                    | Kw::Distinct
+            )
         );
         let mut next = at + 1;
         while matches!(self.kw(next), Some(Kw::Skip | Kw::CountOf | Kw::Agg(_))) && !self.is_noun(next) {
@@ -152,7 +175,8 @@ impl Parser<'_> {
             Some(Kw::Last) => (Dir::Most, RankBy::Time),
             _ => (Dir::Most, RankBy::Named),
         };
-        let number = self.chunk(here + 1).and_then(|c| c.number).filter(|n| n.fract() == 0.0 && *n >= 1.0 && *n < 1e9);
+        let number =
+            self.chunk(here + 1).and_then(|c| c.number).filter(|n| n.fract() == 0.0 && *n >= 1.0 && *n < 1e9);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -162,11 +186,14 @@ impl Parser<'_> {
         if number.is_some() {
             self.at += 1;
         } else if !(self.is_noun(here + 1)
-            || matches!(self.kw(here + 1), Some(Kw::BestSelling(_) | Kw::Superl(..) | Kw::Skip | Kw::Common(_))))
+            || matches!(
+                self.kw(here + 1),
+                Some(Kw::BestSelling(_) | Kw::Superl(..) | Kw::Skip | Kw::Common(_))
+            ))
         {
             return false;
         }
-        core.rank = Some(Rank { dir, by, limit: number.or(core.number.take()), place });
+        core.rank = Some(Rank { dir, by, limit: number.or(core.number.take()), place, total: false });
         true
     }
 }

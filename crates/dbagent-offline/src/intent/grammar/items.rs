@@ -13,9 +13,20 @@ impl Parser<'_> {
             let before = self.at;
             self.item(chunk);
             if self.at == before {
-                // Nothing took it: it says something that is not understood.
-                self.out.unknown.push(chunk.text.clone());
                 self.at += 1;
+                let participle = chunk.is_unknown()
+                    && chunk.words.len() == 1
+                    && chunk.words.iter().any(|w| w.len() > 4 && (w.ends_with("ed") || w.ends_with("ing")))
+                    && matches!(self.kw(self.at), Some(Kw::Prep | Kw::By))
+                    && !self.state.neg;
+                if participle {
+                    // A verb between two nouns says how they are linked; that is noted.
+                    self.out.verbs.push(chunk.text.clone());
+                    self.state.hints.push(chunk.phrase());
+                } else {
+                    // Nothing took it: it says something that is not understood.
+                    self.out.unknown.push(chunk.text.clone());
+                }
             }
         }
     }
@@ -37,6 +48,16 @@ impl Parser<'_> {
             return self.time(Time::Span(span));
         }
         if chunk.number.is_some() && chunk.hits.is_empty() && chunk.link.is_empty() {
+            let head = self.out.heads.last().filter(|h| h.head() == here.checked_sub(1)).cloned();
+            if let Some(core) = head
+                && self.out.items.is_empty()
+                && self.is_table(&core)
+            {
+                // `order 10248`.
+                self.at += 1;
+                let operand = Operand::Number { value: chunk.number.unwrap_or_default(), unit: None };
+                return self.push(What::Compare { core: Some(core), adjective: None, op: Op::Eq, operand });
+            }
             if self.number_and_noun() {
                 return;
             }
@@ -45,7 +66,11 @@ impl Parser<'_> {
             }
             return;
         }
-        if self.is_noun(here) && !matches!(chunk.kw, Some(Kw::Agg(_) | Kw::First | Kw::Last | Kw::Superl(..))) {
+        if self.inside_text(here) {
+            return;
+        }
+        if self.is_noun(here) && !matches!(chunk.kw, Some(Kw::Agg(_) | Kw::First | Kw::Last | Kw::Superl(..)))
+        {
             if let Some(core) = self.core() {
                 self.noun(core);
             }
@@ -91,6 +116,12 @@ impl Parser<'_> {
                 self.at += 1;
             }
             Kw::That | Kw::Which | Kw::Who | Kw::Whose | Kw::Where | Kw::What => {
+                // `earlier than that of …` compares with something that is not read here.
+                if ["earlier than", "later than", "before", "after", "prior to"]
+                    .contains(&self.state.rel.as_str())
+                {
+                    self.out.unknown.push(self.state.rel.clone());
+                }
                 self.state.relative = true;
                 self.state.rel.clear();
                 self.state.have = kw == Kw::Whose;
@@ -108,6 +139,7 @@ impl Parser<'_> {
             Kw::Verb => {
                 self.state.predicate |= !self.state.relative;
                 self.state.rel.clear();
+                self.out.hints.push(phrase.clone());
                 self.state.hints.push(phrase);
                 self.at += 1;
             }
@@ -127,7 +159,18 @@ impl Parser<'_> {
                     None => self.state.each = true,
                 }
             }
-            Kw::Skip | Kw::Aux | Kw::All | Kw::Any | Kw::Show | Kw::There | Kw::Both | Kw::Exists => self.at += 1,
+            Kw::Whole if self.out.heads.is_empty() || self.state.their => {
+                self.at += 1;
+                self.out.whole = true;
+            }
+            Kw::Aux => {
+                if self.state.rel.is_empty() {
+                    self.state.rel = "does".into();
+                }
+                self.inverted |= !self.state.relative;
+                self.at += 1;
+            }
+            Kw::Skip | Kw::All | Kw::Any | Kw::Show | Kw::There | Kw::Both | Kw::Exists => self.at += 1,
             Kw::Unit(_) if !self.out.items.is_empty() => self.at += 1,
             Kw::Cmp(_) | Kw::Between => {
                 if let Some(what) = self.comparison(None) {
@@ -145,7 +188,16 @@ impl Parser<'_> {
                 }
             }
             Kw::More | Kw::Fewer => self.more(kw),
-            Kw::Superl(..) | Kw::Extreme(_) | Kw::Most | Kw::Fewest | Kw::BestSelling(_) | Kw::Common(_) | Kw::Top | Kw::Bottom | Kw::First | Kw::Last => {
+            Kw::Superl(..)
+            | Kw::Extreme(_)
+            | Kw::Most
+            | Kw::Fewest
+            | Kw::BestSelling(_)
+            | Kw::Common(_)
+            | Kw::Top
+            | Kw::Bottom
+            | Kw::First
+            | Kw::Last => {
                 self.rank(kw);
             }
             Kw::Agg(_) | Kw::CountOf | Kw::HowMany => {
@@ -192,7 +244,9 @@ impl Parser<'_> {
 
     fn sign(&mut self, chunk: &Chunk) {
         match chunk.text.as_str() {
-            "," | ";" | ":" | "(" | ")" | "-" | "–" | "—" | "/" | "%" | "$" | "'" | "’" | "\"" | "*" => self.at += 1,
+            "," | ";" | ":" | "(" | ")" | "-" | "–" | "—" | "/" | "%" | "$" | "'" | "’" | "\"" | "*" => {
+                self.at += 1
+            }
             "&" => {
                 self.state.and = true;
                 self.at += 1;
@@ -211,6 +265,7 @@ impl Parser<'_> {
 
     /// What follows the end of a sentence: columns to show beside, or more that is not understood.
     fn next_sentence(&mut self) {
+        self.dangling();
         self.state = super::State::default();
         let asks = |kw| matches!(kw, Some(Kw::Show | Kw::What | Kw::Skip | Kw::Cop | Kw::And | Kw::Which));
         let start = self.at;
@@ -231,7 +286,10 @@ impl Parser<'_> {
         if core.no {
             self.state.neg = true;
         }
-        if core.rank.is_some() && core.number.is_none() && (core.rank.is_some_and(|r| r.by != RankBy::Time) || self.state.have) {
+        if core.rank.is_some()
+            && core.number.is_none()
+            && (core.rank.is_some_and(|r| r.by != RankBy::Time) || self.state.have)
+        {
             let rank = core.rank.take();
             if let Some(rank) = rank {
                 let core = (!core.parts.is_empty()).then_some(core);
@@ -271,7 +329,7 @@ impl Parser<'_> {
                 Kw::Cop => cop = true,
                 Kw::Not => neg = !neg,
                 Kw::Skip if !self.is_noun(self.at) => {}
-                Kw::Prep if self.chunk(self.at).is_some_and(|c| ["of", "at"].contains(&c.phrase().as_str())) && self.chunk(self.at + 1).is_some_and(|c| c.number.is_some() || matches!(c.kw, Some(Kw::Cmp(_)))) => {}
+                Kw::Prep if self.value_of(core) => cop = true,
                 _ => break,
             }
             self.at += 1;
@@ -306,7 +364,8 @@ impl Parser<'_> {
                 operand: Operand::Number { value, unit },
             });
         }
-        let value = chunk.quoted || (!chunk.hits.is_empty() && chunk.link.score() < super::super::chunk_full());
+        let value =
+            chunk.quoted || (!chunk.hits.is_empty() && chunk.link.score() < super::super::chunk_full());
         if cop && column && value {
             let mut core = core.clone();
             core.parts.push(self.at);
@@ -315,6 +374,23 @@ impl Parser<'_> {
             return Some(What::Noun(core));
         }
         None
+    }
+
+    /// `a price of 5`, `first name as Ann`: the preposition stands for `is`.
+    fn value_of(&self, core: &Core) -> bool {
+        let preposition =
+            self.chunk(self.at).is_some_and(|c| ["of", "at", "as"].contains(&c.phrase().as_str()));
+        let Some(next) = self.chunk(self.at + 1).filter(|_| preposition) else { return false };
+        let columns: Vec<_> = core
+            .head()
+            .and_then(|h| self.chunk(h))
+            .map(|c| c.link.columns.iter().map(|(c, _)| *c).collect())
+            .unwrap_or_default();
+        let held = next.hits.iter().any(|h| h.columns.iter().any(|c| columns.contains(c)));
+        next.number.is_some() && next.hits.is_empty()
+            || matches!(next.kw, Some(Kw::Cmp(_)))
+            || held
+            || next.quoted
     }
 
     fn is_table(&self, core: &Core) -> bool {
@@ -333,7 +409,9 @@ impl Parser<'_> {
         if self.symbol(self.at, &["%"]) {
             self.at += 1;
         }
-        if matches!(self.kw(self.at), Some(Kw::Unit(_))) && !self.chunk(self.at).is_some_and(|c| c.words.len() == 1 && c.text.len() == 1) {
+        if matches!(self.kw(self.at), Some(Kw::Unit(_)))
+            && !self.chunk(self.at).is_some_and(|c| c.words.len() == 1 && c.text.len() == 1)
+        {
             self.at += 1;
             return Some(self.at - 1);
         }
@@ -363,7 +441,8 @@ impl Parser<'_> {
                 let from = self.at;
                 let (mut low, mut high) = self.range()?;
                 // Two years are a time, unless a figure is compared or a unit follows.
-                let year = |at: usize| self.chunk(at).and_then(|c| c.year).and_then(Span::year).map(Time::Span);
+                let year =
+                    |at: usize| self.chunk(at).and_then(|c| c.year).and_then(Span::year).map(Time::Span);
                 if core.is_none()
                     && !matches!(self.kw(self.at), Some(Kw::Unit(_)))
                     && let (Some(a), Some(b)) = (year(from), year(self.at.saturating_sub(1)))
@@ -374,7 +453,12 @@ impl Parser<'_> {
                     if core.is_none() {
                         return Some(What::Time { op: TimeOp::Between, time: a, last: Some(b) });
                     }
-                    return Some(What::Compare { core, adjective: None, op: Op::Eq, operand: Operand::Times(a, b) });
+                    return Some(What::Compare {
+                        core,
+                        adjective: None,
+                        op: Op::Eq,
+                        operand: Operand::Times(a, b),
+                    });
                 }
                 let (Bound::Number(low), Bound::Number(high)) = (low, high) else { return None };
                 let unit = self.unit();
@@ -392,7 +476,11 @@ impl Parser<'_> {
     }
 
     /// `longer than 5 minutes`, `costs more than 20`, `costing 0.99`.
-    fn comparative(&mut self, core: Option<Core>, adjective: Option<(Dir, &'static Adjective)>) -> Option<What> {
+    fn comparative(
+        &mut self,
+        core: Option<Core>,
+        adjective: Option<(Dir, &'static Adjective)>,
+    ) -> Option<What> {
         let start = self.at;
         self.at += 1;
         let (dir, name) = adjective?;
@@ -425,7 +513,9 @@ impl Parser<'_> {
         if what.is_none() {
             self.at = start;
             // `cost` as a noun: `how much does it cost`.
-            if self.chunk(start).is_some_and(|c| c.words.first().is_some_and(|w| w.starts_with("cost") || w.starts_with("price"))) {
+            if self.chunk(start).is_some_and(|c| {
+                c.words.first().is_some_and(|w| w.starts_with("cost") || w.starts_with("price"))
+            }) {
                 self.state.hints.push("cost".into());
                 self.at += 1;
             }
@@ -433,8 +523,16 @@ impl Parser<'_> {
         what
     }
 
-    fn right_side(&mut self, core: Option<Core>, adjective: Option<(Dir, &'static Adjective)>, op: Op) -> Option<What> {
-        while matches!(self.kw(self.at), Some(Kw::Skip)) && !self.is_noun(self.at) && self.chunk(self.at).is_some_and(|c| c.number.is_none()) {
+    fn right_side(
+        &mut self,
+        core: Option<Core>,
+        adjective: Option<(Dir, &'static Adjective)>,
+        op: Op,
+    ) -> Option<What> {
+        while matches!(self.kw(self.at), Some(Kw::Skip))
+            && !self.is_noun(self.at)
+            && self.chunk(self.at).is_some_and(|c| c.number.is_none())
+        {
             self.at += 1;
         }
         let chunk = self.chunk(self.at)?;
@@ -454,7 +552,9 @@ impl Parser<'_> {
             if self.is_noun(self.at) {
                 let named = self.core();
                 core = core.or(named);
-            } else if self.chunk(self.at).is_some_and(|c| c.words == ["of"]) && self.kw(self.at + 1) == Some(Kw::All) {
+            } else if self.chunk(self.at).is_some_and(|c| c.words == ["of"])
+                && self.kw(self.at + 1) == Some(Kw::All)
+            {
                 self.at += 2;
                 _ = self.core();
             }
@@ -509,7 +609,9 @@ impl Parser<'_> {
             self.at += 1;
         }
         let joined = matches!(self.kw(self.at), Some(Kw::And))
-            || self.chunk(self.at).is_some_and(|c| ["to", "-", "until", "till"].contains(&c.text.to_lowercase().as_str()));
+            || self
+                .chunk(self.at)
+                .is_some_and(|c| ["to", "-", "until", "till"].contains(&c.text.to_lowercase().as_str()));
         if !joined {
             return None;
         }
@@ -529,7 +631,9 @@ impl Parser<'_> {
     }
 
     fn bound(&mut self) -> Option<Bound> {
-        while matches!(self.kw(self.at), Some(Kw::Skip)) && self.chunk(self.at).is_some_and(|c| c.number.is_none()) {
+        while matches!(self.kw(self.at), Some(Kw::Skip))
+            && self.chunk(self.at).is_some_and(|c| c.number.is_none())
+        {
             self.at += 1;
         }
         let chunk = self.chunk(self.at)?;
@@ -538,6 +642,35 @@ impl Parser<'_> {
             return Some(Bound::Time(time));
         }
         chunk.number.map(Bound::Number)
+    }
+
+    /// `with love in the title`: a text inside a column.
+    fn inside_text(&mut self, here: usize) -> bool {
+        let with = matches!(self.kw(here.wrapping_sub(1)), Some(Kw::Have | Kw::Contains));
+        let text = self.chunk(here).is_some_and(|c| {
+            c.quoted || (c.kw.is_none() && c.link.score() < super::super::chunk_full() && c.number.is_none())
+        });
+        if !with || !text || !self.chunk(here + 1).is_some_and(|c| c.words == ["in"]) {
+            return false;
+        }
+        let start = self.at;
+        self.at = here + 2;
+        while matches!(self.kw(self.at), Some(Kw::Skip | Kw::Their)) && !self.is_noun(self.at) {
+            self.at += 1;
+        }
+        let column = self.chunk(self.at).is_some_and(|c| c.link.column_score() > c.link.table_score());
+        let core = if column { self.core() } else { None };
+        match core {
+            Some(core) if core.parts.len() == 1 => {
+                self.state.have = false;
+                self.push(What::Like { core: Some(core), place: Place::Anywhere, chunk: here });
+                true
+            }
+            _ => {
+                self.at = start;
+                false
+            }
+        }
     }
 
     /// A number and a noun: `3 albums`, `5 or more tracks`.
@@ -584,7 +717,10 @@ impl Parser<'_> {
         if matches!(self.kw(self.at), Some(Kw::Than)) {
             self.at += 1;
         }
-        self.push(What::Rank { rank: Rank { dir, by: RankBy::Named, limit: None, place: None }, core });
+        self.push(What::Rank {
+            rank: Rank { dir, by: RankBy::Named, limit: None, place: None, total: true },
+            core,
+        });
     }
 
     fn rank(&mut self, kw: Kw) {
@@ -611,13 +747,21 @@ impl Parser<'_> {
         };
         self.at += 1;
         let core = self.core();
-        self.push(What::Rank { rank: Rank { dir, by, limit: None, place: None }, core });
+        self.push(What::Rank { rank: Rank { dir, by, limit: None, place: None, total: true }, core });
     }
 
     fn order(&mut self) {
         self.at += 1;
-        while self.chunk(self.at).is_some_and(|c| matches!(c.kw, Some(Kw::Skip | Kw::By | Kw::Their)) || c.words == ["in"] || c.words == ["of"]) && !self.is_noun(self.at) {
+        while self.chunk(self.at).is_some_and(|c| {
+            matches!(c.kw, Some(Kw::Skip | Kw::By | Kw::Their)) || c.words == ["in"] || c.words == ["of"]
+        }) && !self.is_noun(self.at)
+        {
             self.at += 1;
+        }
+        if matches!(self.kw(self.at), Some(Kw::CountOf)) && !self.is_noun(self.at + 1) {
+            // `sorted by the count`: by the figure that is shown.
+            self.at += 1;
+            return self.push(What::Order { core: None, adjective: None, descending: None });
         }
         if let Some(kw @ (Kw::Desc | Kw::Asc | Kw::Alphabetical)) = self.kw(self.at) {
             self.at += 1;
@@ -669,7 +813,9 @@ impl Parser<'_> {
         };
         let mut at = self.at + 1;
         // `a` in `starts with a` is the text, not an article, where nothing follows it.
-        while matches!(self.kw(at), Some(Kw::Skip)) && self.chunk(at + 1).is_some_and(|c| !c.symbol && c.kw != Some(Kw::Prep)) {
+        while matches!(self.kw(at), Some(Kw::Skip))
+            && self.chunk(at + 1).is_some_and(|c| !c.symbol && c.kw != Some(Kw::Prep))
+        {
             at += 1;
         }
         let chunk = self.chunk(at)?;
@@ -683,16 +829,38 @@ impl Parser<'_> {
     /// Whether a number is a year here: a word of time stands before it, and nothing makes it a count.
     fn reads_as_year(&self, at: usize) -> bool {
         let next_is_counted = matches!(self.kw(at + 1), Some(Kw::Unit(_)))
-            || (self.is_noun(at + 1) && self.chunk(at + 1).is_some_and(|c| c.link.table_score() == 0 && c.hits.is_empty()));
+            || (self.is_noun(at + 1)
+                && self.chunk(at + 1).is_some_and(|c| c.link.table_score() == 0 && c.hits.is_empty()));
         if next_is_counted {
             return false;
         }
         let words = [
-            "in", "during", "since", "before", "after", "from", "until", "till", "of", "for", "by", "within", "through", "prior to",
-            "later than", "earlier than", "up until", "between", "throughout", "to", "year", "on",
+            "in",
+            "during",
+            "since",
+            "before",
+            "after",
+            "from",
+            "until",
+            "till",
+            "of",
+            "for",
+            "by",
+            "within",
+            "through",
+            "prior to",
+            "later than",
+            "earlier than",
+            "up until",
+            "between",
+            "throughout",
+            "to",
+            "year",
+            "on",
         ];
         let time_word = words.contains(&self.state.rel.as_str());
-        let behind_year = at.checked_sub(1).and_then(|a| self.chunk(a)).is_some_and(|c| matches!(c.kw, Some(Kw::Part(_))));
+        let behind_year =
+            at.checked_sub(1).and_then(|a| self.chunk(a)).is_some_and(|c| matches!(c.kw, Some(Kw::Part(_))));
         let joined = (self.state.or || self.state.and)
             && matches!(self.out.items.last().map(|i| &i.what), Some(What::Time { .. }));
         time_word || behind_year || joined || self.out.items.is_empty() && self.out.heads.is_empty()
@@ -707,7 +875,9 @@ impl Parser<'_> {
             _ => TimeOp::Within,
         };
         // `from 2010 to 2012`.
-        let to = self.chunk(self.at).is_some_and(|c| ["to", "until", "till", "through", "-", "–"].contains(&c.phrase().as_str()) || c.text == "-");
+        let to = self.chunk(self.at).is_some_and(|c| {
+            ["to", "until", "till", "through", "-", "–"].contains(&c.phrase().as_str()) || c.text == "-"
+        });
         if self.state.rel == "from" && to {
             let other = self.chunk(self.at + 1);
             let last = other.and_then(|c| c.time.or_else(|| c.year.and_then(Span::year).map(Time::Span)));
@@ -743,4 +913,3 @@ fn time_op(op: Op) -> Option<TimeOp> {
         Op::Ne => return None,
     })
 }
-

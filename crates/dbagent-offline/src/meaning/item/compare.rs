@@ -33,7 +33,9 @@ impl Resolver<'_> {
             }
             (_, Some((dir, adjective))) => {
                 let Some((column, up)) = self.adjective(adjective, operand)? else {
-                    return Err(Unsure::new(format!("no column says how {} it is", adjective.name)).with([self.intent.subject]).into());
+                    return Err(Unsure::new(format!("no column says how {} it is", adjective.name))
+                        .with([self.intent.subject])
+                        .into());
                 };
                 _ = dir;
                 (column, if up { op } else { op.mirrored() }, operand.clone())
@@ -51,7 +53,14 @@ impl Resolver<'_> {
         self.compare_column(item, column, op, &operand, share)
     }
 
-    fn compare_column(&mut self, item: &Item, column: ColumnId, op: Op, operand: &Operand, share: bool) -> Result<(), Stop> {
+    fn compare_column(
+        &mut self,
+        item: &Item,
+        column: ColumnId,
+        op: Op,
+        operand: &Operand,
+        share: bool,
+    ) -> Result<(), Stop> {
         let class = self.schema.column(column).class;
         let dated = class == Class::Date;
         match operand {
@@ -80,17 +89,23 @@ impl Resolver<'_> {
                 let time_op = time_op(op).ok_or_else(|| Unsure::new("a date cannot be compared so"))?;
                 self.time_on(column, time_op, *time, None, false, share)?;
             }
-            Operand::Times(a, b) => self.time_on(column, TimeOp::Between, *a, Some(*b), op == Op::Ne, share)?,
+            Operand::Times(a, b) => {
+                self.time_on(column, TimeOp::Between, *a, Some(*b), op == Op::Ne, share)?
+            }
             Operand::Figure(agg) => {
                 if !self.schema.column(column).is_figure() {
-                    return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column))).with([column.table]).into());
+                    return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column)))
+                        .with([column.table])
+                        .into());
                 }
                 self.cond(Test::Figure(column, op, *agg), false, share);
             }
             Operand::Column(core) => {
-                let other = crate::meaning::noun::read(core, self.chunks)?;
+                let other = crate::meaning::noun::read(self.schema, core, self.chunks)?;
                 if !other.is_column() {
-                    return Err(Unsure::new(format!("what “{}” is compared with is not clear", other.text)).into());
+                    return Err(
+                        Unsure::new(format!("what “{}” is compared with is not clear", other.text)).into()
+                    );
                 }
                 let near = self.around(Some(column.table));
                 let other = self.column(&other, &near)?;
@@ -143,8 +158,12 @@ impl Resolver<'_> {
     /// `order 10248`, `track 5`: the key.
     fn compare_key(&mut self, noun: &Noun, op: Op, operand: &Operand, share: bool) -> Result<(), Stop> {
         let Some(table) = noun.table else { return Ok(()) };
-        let (Some(key), Operand::Number { value, .. }, Op::Eq | Op::Ne) = (self.schema.single_key(table), operand, op) else {
-            return Err(Unsure::new(format!("what “{}” is compared with is not clear", noun.text)).with([table]).into());
+        let (Some(key), Operand::Number { value, .. }, Op::Eq | Op::Ne) =
+            (self.schema.single_key(table), operand, op)
+        else {
+            return Err(Unsure::new(format!("what “{}” is compared with is not clear", noun.text))
+                .with([table])
+                .into());
         };
         self.note(format!("the number is taken as {}", self.schema.spoken_column(key)));
         let value = self.converted(key, *value, None);
@@ -162,7 +181,10 @@ impl Resolver<'_> {
                 let number = matches!(operand, Operand::Number { unit: Some(_), .. });
                 // `older than 30 years` asks for an age, which a date of birth gives only with the day of today.
                 if dated && number {
-                    return Err(Unsure::new("ages depend on the day of the question, which is not known here").into());
+                    return Err(Unsure::new(
+                        "ages depend on the day of the question, which is not known here",
+                    )
+                    .into());
                 }
                 return Ok(Some(found));
             }
@@ -177,15 +199,20 @@ impl Resolver<'_> {
             _ => None,
         };
         let words: &[&str] = match unit {
-            Some(Unit::Time(_)) => &["millisecond", "second", "minute", "hour", "duration", "length", "runtime", "time"],
+            Some(Unit::Time(_)) => {
+                &["millisecond", "second", "minute", "hour", "duration", "length", "runtime", "time"]
+            }
             Some(Unit::Size(_)) => &["byte", "kb", "mb", "size", "kilobyte", "megabyte"],
             _ => &["total", "amount", "price", "cost", "fee", "value", "salary"],
         };
         for table in self.around(self.last).into_iter().take(2) {
             let figures: Vec<ColumnId> =
                 self.schema.columns(table).filter(|(_, c)| c.is_figure()).map(|(id, _)| id).collect();
-            let fitting = words.iter().find_map(|w| {
-                let found: Vec<&ColumnId> = figures.iter().filter(|c| self.schema.column(**c).label.has(w)).collect();
+            let age: &[&str] = if unit.is_none() && self.schema.is_person(table) { &["age"] } else { &[] };
+            let names = age.iter().chain(words).copied().collect::<Vec<_>>();
+            let fitting = names.iter().find_map(|w| {
+                let found: Vec<&ColumnId> =
+                    figures.iter().filter(|c| self.schema.column(**c).label.has(w)).collect();
                 match found.as_slice() {
                     [only] => Some(**only),
                     _ => None,
@@ -200,22 +227,40 @@ impl Resolver<'_> {
                 return Ok(column);
             }
         }
-        Err(Unsure::new("which figure the number is compared with is not said").with([self.intent.subject]).into())
+        Err(Unsure::new("which figure the number is compared with is not said")
+            .with([self.intent.subject])
+            .into())
     }
 
     /// A number in the unit of its column: five minutes are 300,000 of `Milliseconds`.
     pub(super) fn converted(&mut self, column: ColumnId, number: f64, unit: Option<Unit>) -> Value {
         let label = self.schema.column(column).label.clone();
         let own = |names: &[(&str, f64)]| names.iter().find(|(n, _)| label.has(n)).map(|(_, f)| *f);
-        let times = [("millisecond", 0.001), ("second", 1.0), ("sec", 1.0), ("minute", 60.0), ("min", 60.0), ("hour", 3600.0)];
-        let sizes = [("byte", 1.0), ("kb", 1024.0), ("kilobyte", 1024.0), ("mb", 1_048_576.0), ("megabyte", 1_048_576.0)];
+        let times = [
+            ("millisecond", 0.001),
+            ("second", 1.0),
+            ("sec", 1.0),
+            ("minute", 60.0),
+            ("min", 60.0),
+            ("hour", 3600.0),
+        ];
+        let sizes = [
+            ("byte", 1.0),
+            ("kb", 1024.0),
+            ("kilobyte", 1024.0),
+            ("mb", 1_048_576.0),
+            ("megabyte", 1_048_576.0),
+        ];
         let factor = match unit {
             Some(Unit::Time(f)) => own(&times).map(|c| f / c),
             Some(Unit::Size(f)) => own(&sizes).map(|c| f / c),
             _ => Some(1.0),
         };
         if factor.is_none() {
-            self.note(format!("{} is taken to be in the unit that was asked with", self.schema.spoken_column(column)));
+            self.note(format!(
+                "{} is taken to be in the unit that was asked with",
+                self.schema.spoken_column(column)
+            ));
         }
         let value = number * factor.unwrap_or(1.0);
         let rounded = value.round();
@@ -226,7 +271,13 @@ impl Resolver<'_> {
         Value::Real(value)
     }
 
-    pub(super) fn time(&mut self, item: &Item, op: TimeOp, time: Time, last: Option<Time>) -> Result<(), Stop> {
+    pub(super) fn time(
+        &mut self,
+        item: &Item,
+        op: TimeOp,
+        time: Time,
+        last: Option<Time>,
+    ) -> Result<(), Stop> {
         let share = self.ask == Ask::Share && item.predicate;
         let near = self.around(self.last);
         // A date beside a column that was shown last belongs to it: `birth dates after 1960`.
@@ -239,7 +290,15 @@ impl Resolver<'_> {
         self.time_on(column, op, time, last, item.neg, share)
     }
 
-    fn time_on(&mut self, column: ColumnId, op: TimeOp, time: Time, last: Option<Time>, neg: bool, share: bool) -> Result<(), Stop> {
+    fn time_on(
+        &mut self,
+        column: ColumnId,
+        op: TimeOp,
+        time: Time,
+        last: Option<Time>,
+        neg: bool,
+        share: bool,
+    ) -> Result<(), Stop> {
         let joined = |time: Time| match time {
             Time::Span(s) => Some(s),
             Time::Month(_) => None,
@@ -252,7 +311,15 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    fn within(&mut self, column: ColumnId, op: TimeOp, span: Span, last: Option<Span>, neg: bool, share: bool) {
+    fn within(
+        &mut self,
+        column: ColumnId,
+        op: TimeOp,
+        span: Span,
+        last: Option<Span>,
+        neg: bool,
+        share: bool,
+    ) {
         let (from, before) = match op {
             TimeOp::Within => (Some(span.from), Some(span.to)),
             TimeOp::Before => (None, Some(span.from)),

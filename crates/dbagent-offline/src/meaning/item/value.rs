@@ -1,6 +1,6 @@
 //! Conditions by values: `from Brazil`, `in Rock or Jazz`, `the artist AC/DC`.
 
-use crate::intent::{Ask, Hit, Item};
+use crate::intent::{Ask, Hit, Item, Kw};
 use crate::meaning::noun::{Named, Noun};
 use crate::meaning::resolve::Resolver;
 use crate::meaning::{Key, Output, Stop, Test, Unsure, pick};
@@ -9,9 +9,15 @@ use crate::schema::{Class, ColumnId, TableId};
 
 impl Resolver<'_> {
     /// Where a value is meant.
-    pub(super) fn hits_of(&self, noun: &Noun, value: &Named, item: Option<&Item>) -> Result<Vec<Hit>, Unsure> {
+    pub(super) fn hits_of(
+        &self,
+        noun: &Noun,
+        value: &Named,
+        item: Option<&Item>,
+    ) -> Result<Vec<Hit>, Unsure> {
         let near = self.around(self.last.filter(|_| item.is_some_and(|i| !i.and)));
-        let mut beside: Vec<ColumnId> = noun.columns.iter().filter(|(_, s)| *s >= 60).map(|(c, _)| *c).collect();
+        let mut beside: Vec<ColumnId> =
+            noun.columns.iter().filter(|(_, s)| *s >= 60).map(|(c, _)| *c).collect();
         if let Some(before) = &self.last_values
             && item.is_some_and(|i| i.or || i.and)
         {
@@ -22,7 +28,16 @@ impl Resolver<'_> {
             tables.extend(noun.table);
         }
         let hints: &[String] = item.map_or(&[], |i| &i.hints);
-        let around = pick::Around { near: &near, beside: &beside, tables: &tables, hints };
+        let by = item.is_some_and(|i| i.rel == "by");
+        let linked = item.is_some_and(|i| !i.rel.is_empty() && !["of", "except"].contains(&i.rel.as_str()));
+        let not_name_of = if value.before {
+            noun.table
+        } else if linked && noun.table.is_none() {
+            self.last
+        } else {
+            None
+        };
+        let around = pick::Around { near: &near, beside: &beside, tables: &tables, hints, by, not_name_of };
         if value.hits.is_empty() {
             return Err(Unsure::new(format!("“{}” was not found in the database", value.text)));
         }
@@ -35,7 +50,13 @@ impl Resolver<'_> {
         Ok(found)
     }
 
-    pub(super) fn value(&mut self, noun: &Noun, value: &Named, item: Option<&Item>, share: bool) -> Result<(), Stop> {
+    pub(super) fn value(
+        &mut self,
+        noun: &Noun,
+        value: &Named,
+        item: Option<&Item>,
+        share: bool,
+    ) -> Result<(), Stop> {
         // A quoted text beside a column is compared with it, whether it is there or not.
         if value.hits.is_empty() && noun.is_column() {
             let near = self.around(self.last);
@@ -67,7 +88,9 @@ impl Resolver<'_> {
         for value in &noun.values {
             let found = self.hits_of(noun, value, Some(item))?;
             let Some(columns) = found.first().map(|h| h.columns.clone()) else { continue };
-            let joined = (item.or || item.and) && self.last_values.as_ref() == Some(&columns) && found.iter().all(|h| h.exact);
+            let joined = (item.or || item.and)
+                && self.last_values.as_ref() == Some(&columns)
+                && found.iter().all(|h| h.exact);
             if joined && self.join_values(item, &columns, &found) {
                 continue;
             }
@@ -82,16 +105,23 @@ impl Resolver<'_> {
     fn join_values(&mut self, item: &Item, columns: &[ColumnId], found: &[Hit]) -> bool {
         let subject = self.intent.subject;
         let to_one = columns.first().is_some_and(|c| {
-            self.schema.distance(subject, c.table).is_some() || self.intent.keys.iter().any(|k| *k == Key::Column(*c))
+            self.schema.distance(subject, c.table).is_some()
+                || self.intent.keys.iter().any(|k| *k == Key::Column(*c))
         });
         let neg_before = self.intent.conds.last().is_some_and(|c| c.neg);
+        if to_one && item.and && self.chunks.iter().any(|c| c.kw == Some(Kw::Both)) {
+            // One row has one value; both ask for something that its group has.
+            return false;
+        }
         if !(to_one || item.or || neg_before) {
             // `bought Rock and Jazz`: both, each on a row of its own.
             return false;
         }
         let values: Vec<Value> = found
             .iter()
-            .map(|h| columns.first().map_or_else(|| Value::Text(h.value.clone()), |c| self.typed(*c, &h.value)))
+            .map(|h| {
+                columns.first().map_or_else(|| Value::Text(h.value.clone()), |c| self.typed(*c, &h.value))
+            })
             .collect();
         match self.intent.conds.last_mut().map(|c| &mut c.test) {
             Some(Test::In(same, list)) if same.as_slice() == columns => {
@@ -124,7 +154,11 @@ impl Resolver<'_> {
             self.cond(Test::In(columns, values), neg, share);
         } else {
             let spoken: Vec<String> = columns.iter().map(|c| self.schema.spoken_column(*c)).collect();
-            self.note(format!("“{}” is looked for inside {}, since no value is just that", first.value, spoken.join(" and ")));
+            self.note(format!(
+                "“{}” is looked for inside {}, since no value is just that",
+                first.value,
+                spoken.join(" and ")
+            ));
             self.cond(Test::Like(columns, crate::plan::Place::Anywhere, first.value.clone()), neg, share);
         }
     }
@@ -136,7 +170,9 @@ impl Resolver<'_> {
     /// A value in the type of its column.
     pub(crate) fn typed(&self, column: ColumnId, text: &str) -> Value {
         match self.schema.column(column).class {
-            Class::Int | Class::Bool => text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Int),
+            Class::Int | Class::Bool => {
+                text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Int)
+            }
             Class::Real => text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Real),
             _ => Value::Text(text.to_owned()),
         }
