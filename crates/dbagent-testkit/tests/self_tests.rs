@@ -1,11 +1,14 @@
 //! The suite notices what it is there for: each scenario fails on a dialect that is broken in its way.
+#![expect(clippy::panic, reason = "tests")]
 
+// Marked as a test, so that its helpers may unwrap.
+#[cfg(test)]
 mod broken;
 
 use std::time::Duration;
 
 use broken::{BrokenFixture, Fault};
-use dbagent_testkit::conformance::{Checked, Patience, SCENARIOS, books, check};
+use dbagent_testkit::conformance::{Checked, Patience, SCENARIOS, books, check, test};
 use dbagent_testkit::documents::DIALECT;
 
 dbagent_core::inventory::submit! { DIALECT }
@@ -135,6 +138,34 @@ async fn a_skip_without_a_reason_and_a_reason_without_a_skip_fail() {
     declared.change = |material| material.endless = None;
     declared.lacks = Some(vec![("cancel", "for this test")]);
     fails("cancel", declared, "is declared, so this must run, and the fixture gives no endless").await;
+}
+
+fn absent() -> BrokenFixture {
+    let mut fixture = BrokenFixture::new(Fault::None);
+    fixture.absent = Some("no server".to_owned());
+    fixture
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_not_there_is_a_skip() {
+    assert_eq!(check("types", absent(), PATIENCE).await, Checked::Skipped("no server".into()));
+}
+
+#[test]
+fn a_skip_is_no_failure_where_nobody_requires_it() {
+    test("types", absent(), "postgres");
+}
+
+#[test]
+#[should_panic(expected = "DBAGENT_REQUIRE names documents, and it is not there: no server")]
+fn a_database_that_is_required_must_be_there() {
+    test("types", absent(), "postgres, documents");
+}
+
+#[test]
+#[should_panic(expected = "documents/types: `{")]
+fn a_scenario_that_fails_fails_its_test() {
+    test("types", BrokenFixture::new(Fault::RoundsNumbers), "");
 }
 
 fn all() -> Vec<&'static str> {

@@ -13,13 +13,22 @@ pub(crate) struct BrokenFixture {
     dialect: &'static Dialect,
     /// What it lists as lacking, instead of what is right.
     pub(crate) lacks: Option<Vec<(&'static str, &'static str)>>,
+    /// Why it is not there.
+    pub(crate) absent: Option<String>,
     /// What it has, changed.
     pub(crate) change: fn(&mut Material),
 }
 
 impl BrokenFixture {
     pub(crate) fn new(fault: Fault) -> Self {
-        Self { inner: DocumentsFixture::new(), fault, dialect: fault.dialect(), lacks: None, change: |_| {} }
+        Self {
+            inner: DocumentsFixture::new(),
+            fault,
+            dialect: fault.dialect(),
+            lacks: None,
+            absent: None,
+            change: |_| {},
+        }
     }
 }
 
@@ -27,6 +36,10 @@ impl BrokenFixture {
 impl Fixture for BrokenFixture {
     fn dialect(&self) -> &'static Dialect {
         self.dialect
+    }
+
+    async fn unavailable(&self) -> Option<String> {
+        self.absent.clone()
     }
 
     async fn target(&self) -> Result<Target> {
