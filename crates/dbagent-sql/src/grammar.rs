@@ -15,6 +15,7 @@ use crate::limits::{self, MAX_RECURSION};
 use crate::options::{ExplainAnalyze, Folding, Opening, Recursion, ShowNames};
 use crate::place::Places;
 use crate::pragma;
+use crate::stray;
 use crate::walk::{self, Under};
 use crate::words::Words;
 
@@ -51,6 +52,7 @@ pub struct SqlGrammar {
     secrets: &'static [&'static str],
     types: &'static [&'static str],
     pragmas: &'static [&'static str],
+    statement_words: &'static [&'static str],
     opening: Option<OpeningFn>,
     after: Option<AfterFn>,
 }
@@ -78,6 +80,7 @@ impl SqlGrammar {
             secrets: &[],
             types: &[],
             pragmas: &[],
+            statement_words: &[],
             opening: None,
             after: None,
         }
@@ -171,6 +174,14 @@ impl SqlGrammar {
         self
     }
 
+    /// Sets the words that begin a statement even where no semicolon ends the one before, in lower case:
+    /// [`TSQL_STATEMENTS`](crate::TSQL_STATEMENTS) for SQL Server. Where sqlparser took one of them for a bare
+    /// alias, the statement is refused. Words of writes (DELETE, DROP …) always count.
+    pub const fn statement_words(mut self, words: &'static [&'static str]) -> Self {
+        self.statement_words = words;
+        self
+    }
+
     /// Sets what looks at a statement's first words before sqlparser does.
     pub const fn opening(mut self, opening: OpeningFn) -> Self {
         self.opening = Some(opening);
@@ -229,7 +240,11 @@ impl SqlGrammar {
         let places = Places::new(text);
         let tokens = Tokenizer::new(self.dialect, text)
             .tokenize_with_location()
-            .map_err(|e| syntax(&e.message, places.byte(e.location)))?;
+            // Our lexer read the text to its end: the engine may too.
+            .map_err(|e| {
+                syntax(&e.message, places.byte(e.location))
+                    .hint("Write strings with doubled quotes and without backslashes.")
+            })?;
         let count = tokens.iter().filter(|t| !matches!(t.token, Token::Whitespace(_))).count();
         if count > limits.tokens {
             let what = format!("the statement has {count} tokens, at most {} are read", limits.tokens);
@@ -254,7 +269,7 @@ impl SqlGrammar {
             Some(Opening::Query) => (0, Body::Query),
             None => (0, Body::Statement),
         };
-        let bare_into = into_word(&words);
+        let stray = stray::find(&words, self.statement_words);
         let mut left = skip;
         let rest = tokens
             .into_iter()
@@ -269,15 +284,11 @@ impl SqlGrammar {
             Body::Explained(executes) => walk::explained(&under, &statement, executes),
             Body::Query | Body::Statement => walk::statement(&under, &statement),
         };
-        if let Some((_, span)) = bare_into
+        if let Some(finding) = stray
             && parsed.effects.is_pure_read()
         {
-            // A read has no INTO. Sqlparser may have taken it for a name; an engine would not.
-            parsed.findings.push(Finding::new(
-                Rule::UnknownSyntax,
-                "INTO stands where a read has none",
-                span,
-            ));
+            parsed.effects |= Effects::UNKNOWN;
+            parsed.findings.push(finding);
         }
         Ok(parsed)
     }
@@ -310,7 +321,7 @@ impl SqlGrammar {
                 // Without a place in the message: the parser stopped at what it did not expect, which has none
                 // only at the end of the text.
                 let at = at.or_else(|| places.byte(parser.get_current_token().span.start));
-                return Err(syntax(message, Some(at.unwrap_or(places.len()))));
+                return Err(syntax(message, Some(at.unwrap_or(places.len()))).into());
             }
         };
         let mut ended = false;
@@ -328,10 +339,8 @@ impl SqlGrammar {
             .into()),
             (token, false) => {
                 let found = walk::clip(&token.to_string());
-                Err(syntax(
-                    &format!("Expected: end of statement, found: {found}"),
-                    places.byte(next.span.start),
-                ))
+                let message = format!("Expected: end of statement, found: {found}");
+                Err(syntax(&message, places.byte(next.span.start)).into())
             }
         }
     }
@@ -356,6 +365,12 @@ impl From<Finding> for Stop {
     }
 }
 
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Syntax(error)
+    }
+}
+
 impl From<LexFault> for Stop {
     fn from(fault: LexFault) -> Self {
         match fault {
@@ -365,13 +380,13 @@ impl From<LexFault> for Stop {
     }
 }
 
-fn syntax(message: &str, at: Option<usize>) -> Stop {
+fn syntax(message: &str, at: Option<usize>) -> Error {
     let short: String = message.chars().take(300).collect();
     let error = Error::new(ErrorKind::Syntax, format!("this is not valid here: {short}"));
-    Stop::Syntax(match at {
+    match at {
         Some(at) => error.at(at),
         None => error,
-    })
+    }
 }
 
 /// Takes apart a message of sqlparser, which ends with a line and a column; ours is in bytes and apart.
@@ -381,15 +396,6 @@ fn place_in<'m>(message: &'m str, places: &Places<'_>) -> (&'m str, Option<usize
         .split_once(", Column: ")
         .and_then(|(line, column)| places.byte(Location::new(line.parse().ok()?, column.parse().ok()?)));
     (text, at)
-}
-
-/// Where the word INTO stands outside of names, and where that is in the text.
-fn into_word(words: &Words<'_>) -> Option<(usize, Option<Span>)> {
-    let at = (0..words.len()).find(|i| {
-        let before = i.wrapping_sub(1);
-        words.are(*i, &["into"]) && words.token(before) != Some(&Token::Period) && !words.are(before, &["as"])
-    })?;
-    Some((at, words.span(at)))
 }
 
 /// What the walk asks.

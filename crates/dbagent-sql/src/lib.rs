@@ -26,6 +26,7 @@ mod options;
 mod place;
 mod pragma;
 mod print;
+mod stray;
 mod walk;
 mod words;
 
@@ -41,6 +42,7 @@ pub use print::{
     sample_request,
 };
 pub use sqlparser;
+pub use stray::TSQL_STATEMENTS;
 pub use words::Words;
 
 /// Runs the example of the README.

@@ -3,9 +3,9 @@
 use dbagent_core::guard::{Finding, Rule, Span};
 use dbagent_core::{Effects, ObjectName as Name};
 use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
-    FunctionArguments, HavingBound, JsonReturningClause, ListAggOnOverflow, ObjectName, ObjectNamePart,
-    UnaryOperator, Value,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentClause,
+    FunctionArgumentList, FunctionArguments, HavingBound, JsonReturningClause, ListAggOnOverflow, ObjectName,
+    ObjectNamePart, UnaryOperator, Value,
 };
 
 use super::{Walk, clip};
@@ -36,6 +36,11 @@ impl Walk<'_> {
         let name = self.call(&function.name, arguments, span);
         if let (Some(name), FunctionArguments::List(list)) = (&name, &function.args) {
             self.size(name, &list.args, span);
+            if name == "columns" {
+                // DuckDB: columns by a pattern.
+                let objects = self.objects_here(0);
+                self.star(objects, span);
+            }
         }
         self.function_parts(function);
     }
@@ -134,7 +139,12 @@ impl Walk<'_> {
 
     pub(super) fn function_arg(&mut self, arg: &FunctionArg, counts: bool) {
         match arg {
-            FunctionArg::Named { name: _, arg, operator: _ } | FunctionArg::Unnamed(arg) => {
+            FunctionArg::Unnamed(arg) => self.argument(arg, counts),
+            FunctionArg::Named { name, arg, operator } => {
+                // `f(@v := 1)` sets a variable where it is no name of an argument.
+                if *operator == FunctionArgOperator::Assignment && name.value.starts_with('@') {
+                    self.effect(Effects::SESSION);
+                }
                 self.argument(arg, counts);
             }
             FunctionArg::ExprNamed { name, arg, operator: _ } => {

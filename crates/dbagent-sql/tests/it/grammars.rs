@@ -8,7 +8,9 @@ use dbagent_core::{Request, Result};
 use dbagent_sql::functions::STANDARD;
 use dbagent_sql::lex::{BlockComment, Brackets, DashComment, DoubleQuotes, Hints, LexRules};
 use dbagent_sql::sqlparser::dialect as sp;
-use dbagent_sql::{ExplainAnalyze, Folding, Opening, Recursion, ShowNames, SqlGrammar, Words, functions};
+use dbagent_sql::{
+    ExplainAnalyze, Folding, Opening, Recursion, ShowNames, SqlGrammar, TSQL_STATEMENTS, Words, functions,
+};
 
 functions! {
     /// Beside the standard ones.
@@ -123,6 +125,7 @@ pub(crate) fn grammar(name: &str) -> SqlGrammar {
             })
             .recursion(Recursion::Always)
             .at_parameters(true)
+            .statement_words(TSQL_STATEMENTS)
             .name_parts(3),
         "duckdb" => plain(&sp::DuckDbDialect {}).folding(Folding::All),
         "snowflake" => plain(&sp::SnowflakeDialect {})

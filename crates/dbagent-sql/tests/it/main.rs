@@ -9,3 +9,5 @@ mod grammars;
 mod property;
 #[cfg(test)]
 mod rows;
+#[cfg(test)]
+mod settings;
