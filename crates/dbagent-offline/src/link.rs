@@ -40,8 +40,10 @@ impl Link {
 
 /// Links some words (singular, lower case).
 pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
-    let kept: Vec<&str> =
-        words.iter().map(String::as_str).filter(|w| !["of", "the", "a", "an"].contains(w)).collect();
+        if words.iter().any(|w| ["the", "a", "an"].contains(&w.as_str())) {
+        return Link::default();
+    }
+    let kept: Vec<&str> = words.iter().map(String::as_str).filter(|w| *w != "of").collect();
     let ordered = kept.len() == words.len();
     if kept.is_empty() {
         return Link::default();
@@ -53,7 +55,7 @@ pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
         }
         for (column, c) in schema.columns(id) {
             let plain = column_score(&kept, &c.label, &table.label, ordered);
-            let named = (kept == ["name"] && schema.name_columns(id).contains(&column)).then_some(FULL);
+            let named = ((kept == ["name"] || kept == ["full", "name"]) && schema.name_columns(id).contains(&column)).then_some(FULL);
             if let Some(score) = plain.max(named) {
                 out.columns.push((column, score));
             }
@@ -164,7 +166,11 @@ fn table_score(words: &[&str], label: &Label, ordered: bool) -> Option<Score> {
     if words.len() > own.len() && without_generic(words) == own {
         return Some(95);
     }
-    let bare = without_generic(&own);
+    let bare = if own.last().is_some_and(|w| ["item", "detail", "member", "object", "instance"].contains(w)) {
+        own.iter().map(|w| (*w).to_owned()).collect()
+    } else {
+        without_generic(&own)
+    };
     if bare.len() < own.len() && bare == words {
         return Some(FULL);
     }
@@ -199,7 +205,7 @@ fn column_score(words: &[&str], label: &Label, table: &Label, ordered: bool) -> 
     if words.len() > 1 && words == prefixed.as_slice() && !own.contains(&"to") {
         return Some(99);
     }
-    if let [rest @ .., "number" | "address" | "name" | "field" | "value"] = words
+    if let [rest @ .., "number" | "address" | "name" | "field" | "value" | "date"] = words
         && rest == own.as_slice()
     {
         return Some(94);

@@ -189,6 +189,8 @@ pub(crate) struct Cond {
     pub(crate) branch: usize,
     /// Whether it is the part of a share.
     pub(crate) share: bool,
+    /// Whether it denies that something ever happened (`never bought`), not only a property.
+    pub(crate) never: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]

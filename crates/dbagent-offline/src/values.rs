@@ -179,6 +179,7 @@ fn writings(text: &str) -> Vec<String> {
         }
     };
     add(text.to_ascii_lowercase());
+    add(text.trim_end_matches(['.', ',', '!', '?', ';']).to_owned());
     let country = demonym(text).map(str::to_lowercase);
     for name in country.iter().map(String::as_str).chain(std::iter::once(text)) {
         add(name.to_owned());

@@ -108,7 +108,7 @@ impl Compiler<'_> {
                 Pred::InQuery { expr, query: Box::new(query), negated: neg }
             }
             Test::Exists(table) => {
-                let cond = Cond { test: Test::Exists(*table), neg, branch: 0, share: false };
+                let cond = Cond { test: Test::Exists(*table), neg, branch: 0, share: false, never: false };
                 self.direct(scope, &cond)?
             }
             Test::Value(column, inner) => {

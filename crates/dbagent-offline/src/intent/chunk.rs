@@ -245,6 +245,9 @@ fn candidate(
     if only_words && !(start.kind == Kind::Symbol || end.kind == Kind::Symbol) {
         if words <= MAX_WORDS
             && let Some(kw) = keyword(&chunk.phrase())
+            && !(kw == Kw::CountOf
+                && start.lower == "amount"
+                && link(schema, &spoken(&start.lower)).column_score() >= 60)
             && !(kw == Kw::Whole && link(schema, &spoken(&start.lower)).score() >= FULL)
         {
             chunk.kw = Some(kw);

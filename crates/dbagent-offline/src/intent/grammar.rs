@@ -238,7 +238,7 @@ impl<'a> Parser<'a> {
             let begins = self.is_noun(next)
                 || matches!(
                     self.kw(next),
-                    Some(Kw::Agg(_) | Kw::CountOf | Kw::Their | Kw::HowMany | Kw::Distinct)
+                    Some(Kw::Agg(_) | Kw::CountOf | Kw::Their | Kw::HowMany | Kw::Distinct | Kw::Extreme(_))
                 );
             if !begins || value_only {
                 break;

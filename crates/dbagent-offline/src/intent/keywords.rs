@@ -228,7 +228,7 @@ static PHRASES: &[(&str, Kw)] = &[
     ("how fast", Kw::HowAdj(&FAST)),
     ("how far", Kw::HowAdj(&FAR)),
     (
-        "number of|numbers of|count of|total number of|count the number of|count|count the|the number of|total count of|amount of",
+        "number of|count of|total number of|count the number of|count|count the|the number of|total count of|amount of",
         Kw::CountOf,
     ),
     ("what|what's|whats", Kw::What),
@@ -291,8 +291,7 @@ static PHRASES: &[(&str, Kw)] = &[
         "of|in|on|from|for|at|to|into|within|during|via|through|among|amongst|across|as|since|until|till|before|after|inside|onto|towards|under the|belonging to|about|regarding|starting from|named after|out of|along|against|toward|prior to|up until|earlier than|later than|located in|based in|published by|according to|where the|throughout|amid|under the name",
         Kw::Prep,
     ),
-    (
-        "the|a|an|this|these|those|such|our|my|your|us|we|i|you|me|particular|given|certain|own|specific|respective|corresponding|associated|related|actual|current|there's|existing|available|individual|registered|recorded|various|listed|following|single|also|currently|altogether|respectively|actually|just|only|really|please|kindly|can|could|would|will|shall|should|may|might|want|like to|need|know|so|then|now|too|well|ok|okay|hey|hi there|let|let me|let's|exist|exists|in total|overall in|in the database|in this database|in our database|in the system|in the store|in the data|in the dataset|in the table|on file|on record|database|in all|together|it|them|him|her|he|she|they|that are there|be able|able|i'd|id like|i'd like|wondering|curious|to know|to see|like to know|like to see|thing|ones|one|stored|held|kept|at the moment|right now|so far|to date|of all time|at present|somebody|someone|anyone|anybody|everyone|each other|full|together with all",
+    ("the|a|an|single|a single|this|these|those|such|our|my|your|us|we|i|you|me|particular|given|certain|own|specific|respective|corresponding|associated|related|current|there's|existing|available|individual|registered|recorded|various|listed|following|single|also|currently|altogether|respectively|actually|just|only|really|please|kindly|can|could|would|will|shall|should|may|might|want|like to|need|know|so|then|now|too|well|ok|okay|hey|hi there|let|let me|let's|exist|exists|in total|overall in|in the database|in this database|in our database|in the system|in the store|in the data|in the dataset|in the table|on file|on record|database|in all|together|it|them|him|her|he|she|they|that are there|be able|able|i'd|id like|i'd like|wondering|curious|to know|to see|like to know|like to see|thing|ones|one|stored|at the moment|right now|so far|to date|of all time|at present|somebody|someone|anyone|anybody|everyone|each other|full|together with all",
         Kw::Skip,
     ),
     (

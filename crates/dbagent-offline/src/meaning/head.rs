@@ -41,14 +41,15 @@ impl Resolver<'_> {
         if head.is_value() {
             let value = head.values.first();
             // What has albums is no album.
-            let not_name_of = if self.ask == Ask::Exists { self.context.first().copied() } else { None };
+            let not_name_of: Vec<TableId> =
+                if self.ask == Ask::Exists { self.context.iter().take(1).copied().collect() } else { Vec::new() };
             let around = pick::Around {
                 near: &self.context,
                 beside: &[],
                 tables: &head.beside,
                 hints: &[],
                 by: false,
-                not_name_of,
+                not_name_of: &not_name_of,
             };
             let hits = match value {
                 Some(v) => pick::hits(self.schema, &v.hits, &around, &v.text)?,
@@ -77,7 +78,7 @@ impl Resolver<'_> {
         }
         if let Some(t) = head.table {
             // `album titles`, `the customer's email`.
-            self.explicit = true;
+            self.explicit = head.core.aggs.is_empty();
             return Ok(Some(t));
         }
         // `the names of all artists`.
@@ -104,7 +105,7 @@ impl Resolver<'_> {
                 return Err(Unsure::new(format!("no “{words}” was found for {table}")).with([t]).into());
             }
             if self.schema.distance(t, column.table).is_some() && !grouped_figure {
-                self.explicit = true;
+                self.explicit = head.core.aggs.is_empty();
                 return Ok(Some(t));
             }
             return Ok(Some(column.table));
@@ -151,7 +152,7 @@ impl Resolver<'_> {
                 tables: &[],
                 hints: &[],
                 by: false,
-                not_name_of: None,
+                not_name_of: &[],
             };
             let hits = pick::hits(self.schema, &v.hits, &around, &v.text)?;
             self.explicit = true;
@@ -483,6 +484,7 @@ impl Resolver<'_> {
         if let Some(rank) = head.core.rank {
             match rank.by {
                 RankBy::Frequency => {
+                    self.explicit = false;
                     self.intent.outputs.push(Output::Column(column));
                     return self.most_common(column.table, Some(column), rank);
                 }

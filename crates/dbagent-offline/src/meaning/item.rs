@@ -18,7 +18,13 @@ impl Resolver<'_> {
             self.branch += 1;
         }
         self.or = item.or && !self.intent.conds.is_empty();
+        self.never = item.rel == "does" || item.rel == "without" || item.hints.iter().any(|h| self.sentence.hints.contains(h));
         let noun = self.noun(at);
+        let in_time = ["before", "after", "since", "until", "till", "prior to", "earlier than", "later than"];
+        if in_time.contains(&item.rel.as_str()) && matches!(item.what, What::Noun(_) | What::Rank { .. }) {
+            let what = noun.map(|n| n.text).unwrap_or_default();
+            return Err(Unsure::new(format!("“{} {what}” is no date that is understood", item.rel)).into());
+        }
         if let Some(noun) = &noun
             && !matches!(item.what, What::Noun(_))
         {
@@ -152,6 +158,9 @@ impl Resolver<'_> {
         }
         if table == subject {
             self.last = Some(table);
+            if let Some(number) = noun.core.number {
+                self.intent.limit = Some(number);
+            }
             if item.neg && self.intent.conds.is_empty() {
                 return Err(Unsure::new(format!("what “not {}” means is not clear", noun.text))
                     .with([table])
@@ -244,6 +253,13 @@ impl Resolver<'_> {
         let listed = !matches!(self.ask, Ask::Exists | Ask::Share | Ask::Versus)
             && (self.ask != Ask::Count || !self.intent.keys.is_empty());
         if listed && !item.neg && (with_their || (item.and && !item.relative && item.hints.is_empty())) {
+            if item.rel == "as" && self.last_values.as_ref().is_some_and(|v| v.contains(&column)) {
+                return Ok(());
+            }
+            if !self.intent.keys.is_empty() {
+                self.show_column(noun, column);
+                return Ok(());
+            }
             self.beside(noun, column);
             return Ok(());
         }
@@ -402,6 +418,10 @@ impl Resolver<'_> {
 
     fn place_group(&mut self, item: &Item, noun: &Noun) -> Result<(), Stop> {
         self.premodifiers(noun, item.predicate)?;
+        if !noun.core.aggs.is_empty() {
+            // `for each, the number of …`: the figure of what was named before.
+            return self.aggregated(noun, Use::Show);
+        }
         let adds_up = self.adds_up() || self.pending.is_some() || self.mean || self.later_figures();
         if !adds_up {
             if noun.is_table() {
@@ -540,6 +560,9 @@ impl Resolver<'_> {
             if self.schema.column(column).is_figure() || self.schema.column(column).class == Class::Date {
                 return self.rank_by_column(column, rank, None);
             }
+            if !rank.total {
+                return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column))).with([column.table]).into());
+            }
             self.wish(
                 Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Values(column) }),
                 Use::Rank(rank),
@@ -563,14 +586,17 @@ impl Resolver<'_> {
     /// Ranks the subject by a column: its own, or the highest among the rows that belong to it.
     fn rank_by_column(&mut self, column: ColumnId, rank: Rank, descending: Option<bool>) -> Result<(), Stop> {
         let subject = self.intent.subject;
+        let c = self.schema.column(column);
+        if !(c.is_figure() || matches!(c.class, Class::Date | Class::Int | Class::Real)) || c.links {
+            return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column))).with([column.table]).into());
+        }
         let descending = descending.unwrap_or(rank.dir == Dir::Most);
         let grouped = !self.explicit && self.intent.outputs.iter().any(|o| matches!(o, Output::Column(c) if c.table == column.table && !self.schema.name_columns(c.table).contains(c)));
         if self.schema.distance(subject, column.table).is_some()
             && !(grouped && self.intent.keys.is_empty() && self.sums_up(column))
         {
             let by = OrderBy::Column(column);
-            self.intent.rank = Some(Ranked { by, descending, limit: rank.limit, place: rank.place });
-            return Ok(());
+            return self.ranked(Ranked { by, descending, limit: rank.limit, place: rank.place });
         }
         if rank.total && self.schema.column(column).is_figure() {
             let sum = Measure { agg: Agg::Sum, of: Measured::Column(column) };
@@ -827,7 +853,7 @@ impl Resolver<'_> {
             tables: &[table],
             hints: &[],
             by: false,
-            not_name_of: None,
+            not_name_of: &[],
         };
         let found = pick::hits(self.schema, &own, &around, &c.text)?;
         self.push_hits(&found, item.neg, share);
@@ -844,16 +870,16 @@ impl Resolver<'_> {
 
     /// How many of something: `more than 10 albums`.
     fn number(&mut self, item: &Item, noun: &Noun, op: Op, number: f64) -> Result<(), Stop> {
-        let op = if item.neg { op.negated() } else { op };
         let near = self.around(self.last);
         if noun.is_column() {
             let column = self.column(noun, &near)?;
             if self.schema.column(column).is_figure() {
                 let value = self.converted(column, number, None);
                 let share = self.ask == Ask::Share && item.predicate;
-                self.cond(Test::Compare(column, op, value), false, share);
+                self.cond(Test::Compare(column, op, value), item.neg, share);
                 return Ok(());
             }
+            let op = if item.neg { op.negated() } else { op };
             let of = if self.schema.single_key(column.table) == Some(column)
                 || (self.schema.name_columns(column.table).contains(&column) && !noun.core.distinct)
             {
@@ -863,6 +889,7 @@ impl Resolver<'_> {
             };
             return self.having(item, Measure { agg: Agg::Count, of }, op, number);
         }
+        let op = if item.neg { op.negated() } else { op };
         if let Some(figure) = noun.figure {
             self.wish(Wish::Figure(figure, Agg::Sum), Use::Having(op, number));
             return Ok(());

@@ -75,7 +75,7 @@ pub(crate) struct Around<'a> {
     /// Whether it is someone or something that acts: `by X`.
     pub(crate) by: bool,
     /// The table whose own name it is not: tracks in X are not called X.
-    pub(crate) not_name_of: Option<TableId>,
+    pub(crate) not_name_of: &'a [TableId],
 }
 
 /// The places where a value is meant: the best column, with every way it is written there.
@@ -102,8 +102,8 @@ pub(crate) fn hits(
                 true => 50,
                 false => 3,
             };
-            if around.not_name_of == Some(first.table) {
-                score -= 70;
+            if around.not_name_of.contains(&first.table) {
+                score -= 110;
             }
         }
         let label = &schema.column(*first).label;

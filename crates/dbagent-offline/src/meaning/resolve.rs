@@ -48,6 +48,7 @@ pub(crate) fn resolve(
         explicit: false,
         branch: 0,
         or: false,
+        never: false,
         property: false,
         order_by_figure: None,
         rank: None,
@@ -132,6 +133,8 @@ pub(super) struct Resolver<'a> {
     pub(super) branch: usize,
     /// Whether the next condition is an alternative to the one before.
     pub(super) or: bool,
+    /// Whether the part that is placed speaks of what was done.
+    pub(super) never: bool,
     /// Whether the different values of one column are asked for, not rows.
     pub(super) property: bool,
     /// Whether groups are ordered by their figure, and downwards.
@@ -312,13 +315,22 @@ impl Resolver<'_> {
             };
             return;
         }
-        self.intent.conds.push(Cond { test, neg, branch, share });
+        self.intent.conds.push(Cond { test, neg, branch, share, never: neg && self.never });
     }
 
     pub(super) fn add_key(&mut self, key: Key) {
         if !self.intent.keys.contains(&key) {
             self.intent.keys.push(key);
         }
+    }
+
+    /// Takes a superlative; a second one is too much.
+    pub(super) fn ranked(&mut self, ranked: super::Ranked) -> Result<(), Stop> {
+        if self.intent.rank.is_some_and(|r| r != ranked) {
+            return Err(Unsure::new("two superlatives at once are asked for").with([self.intent.subject]).into());
+        }
+        self.intent.rank = Some(ranked);
+        Ok(())
     }
 
     pub(super) fn wish(&mut self, wish: Wish, wanted: Use) {
@@ -378,9 +390,9 @@ impl Resolver<'_> {
                 Use::Rank(rank) => {
                     self.show(m);
                     let descending = rank.dir == crate::intent::Dir::Most;
-                    let by = OrderBy::Measure(m);
-                    self.intent.rank =
-                        Some(super::Ranked { by, descending, limit: rank.limit, place: rank.place });
+                                        let by = OrderBy::Measure(m);
+                    let limit = rank.limit.or(self.intent.limit.take());
+                    self.intent.rank = Some(super::Ranked { by, descending, limit, place: rank.place });
                 }
                 Use::Having(op, value) => {
                     self.intent.having.push(super::Having { measure: m, op, value });
@@ -400,23 +412,60 @@ impl Resolver<'_> {
             }
             self.intent.form = Form::MeanOfGroups;
         }
+        self.rows_of_groups();
+        let by_column = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(_)));
+        if by_column && !self.intent.figures.is_empty() && self.intent.keys.is_empty() {
+            return Err(Unsure::new("a figure of the first one only is asked for").with([self.intent.subject]).into());
+        }
         self.finish_form()?;
         self.by_value()?;
         self.stored_dates()
     }
 
+    /// `For each director, the titles`: without a figure the groups are only shown beside the rows.
+    fn rows_of_groups(&mut self) {
+        let ranked = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(_)));
+        if ranked || !self.intent.figures.is_empty() || !self.intent.having.is_empty() || self.intent.outputs.is_empty() {
+            return;
+        }
+        let mut outputs: Vec<Output> = Vec::new();
+        for key in std::mem::take(&mut self.intent.keys) {
+            match key {
+                Key::Entity(t) => outputs.extend(self.schema.shown_columns(t).into_iter().map(Output::Column)),
+                Key::Column(c) => outputs.push(Output::Column(c)),
+                other => self.intent.keys.push(other),
+            }
+        }
+        for o in std::mem::take(&mut self.intent.outputs) {
+            if !outputs.contains(&o) {
+                outputs.push(o);
+            }
+        }
+        self.intent.outputs = outputs;
+    }
+
     /// Conditions that are denied, or asked for twice, are about all rows with a value, not about one.
     fn by_value(&mut self) -> Result<(), Stop> {
+        let both = self.chunks.iter().any(|c| c.kw == Some(Kw::Both));
         let twice: Vec<usize> = self
             .intent
             .conds
             .iter()
             .enumerate()
             .filter(|(i, c)| {
-                matches!(&c.test, Test::In(columns, _) if !c.neg && !columns.is_empty()
-                    && self.schema.distance(self.intent.subject, c.test.table().unwrap_or(self.intent.subject)).is_some()
-                    && self.intent.conds.iter().enumerate().any(|(j, o)| j != *i && !o.neg
-                        && matches!((&o.test, &c.test), (Test::In(other, a), Test::In(own, b)) if other == own && a != b)))
+                let to_one = c.test.table().is_some_and(|t| self.schema.distance(self.intent.subject, t).is_some());
+                !c.neg
+                    && to_one
+                    && self.intent.conds.iter().enumerate().any(|(j, o)| {
+                        j != *i
+                            && !o.neg
+                            && match (&o.test, &c.test) {
+                                (Test::In(other, a), Test::In(own, b)) => other == own && a != b,
+                                (Test::Compare(other, ..), Test::Compare(own, ..))
+                                | (Test::Within(other, ..), Test::Within(own, ..)) => both && other == own,
+                                _ => false,
+                            }
+                    })
             })
             .map(|(i, _)| i)
             .collect();
@@ -435,7 +484,7 @@ impl Resolver<'_> {
             .enumerate()
             .map(|(i, c)| {
                 let own = matches!(&c.test, Test::In(columns, _) if columns.as_slice() == [shown]);
-                let others = c.neg && !own || twice.contains(&i);
+                let others = c.never && !own || twice.contains(&i);
                 if others && c.test.table().is_some_and(|t| self.schema.distance(shown.table, t).is_some()) {
                     Cond { test: Test::Value(shown, Box::new(c.test)), ..c }
                 } else {
@@ -518,8 +567,12 @@ impl Resolver<'_> {
         let ranked_or_compared = self.wishes.iter().any(|(_, u)| !matches!(u, Use::Show));
         let figures_only = self.intent.outputs.is_empty() && !self.explicit;
         if self.intent.keys.is_empty() && (ranked_or_compared || !figures_only) {
-            let own = self.outputs_of_subject();
-            if self.explicit || own {
+            // How many rows of the subject each of its rows has is no question; its columns are the groups.
+            let counts_itself = self.wishes.iter().any(|(w, _)| {
+                matches!(w, Wish::Fixed(Measure { of: super::Measured::Rows(t), .. }) if *t == self.intent.subject)
+            }) && self.intent.outputs.iter().any(|o| matches!(o, Output::Column(_)));
+            let own = self.outputs_of_subject() && !counts_itself;
+            if (self.explicit && !counts_itself) || own {
                 self.add_key(Key::Entity(self.intent.subject));
             } else {
                 for output in self.intent.outputs.clone() {

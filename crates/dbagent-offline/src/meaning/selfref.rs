@@ -170,7 +170,7 @@ impl Resolver<'_> {
                 tables: &[table],
                 hints: &[],
                 by: false,
-                not_name_of: None,
+                not_name_of: &[],
             };
             let found = pick::hits(self.schema, &own, &around, &chunk.text)?;
             if let Some(first) = found.first() {

@@ -4,7 +4,7 @@
 pub(crate) fn number_word(word: &str) -> Option<u64> {
     let n = match word {
         "zero" => 0,
-        "one" | "single" => 1,
+        "one" => 1,
         "two" => 2,
         "three" => 3,
         "four" => 4,

@@ -133,6 +133,11 @@ impl Parser<'_> {
                 self.at += 1;
             }
             Kw::By => {
+                // `requested by`: someone who acts, even where the verb is part of a name.
+                let before = here_before(self.at).and_then(|b| self.chunk(b)).and_then(|c| c.words.last());
+                if let Some(verb) = before.filter(|w| w.len() > 4 && w.ends_with("ed")) {
+                    self.state.hints.push(verb.clone());
+                }
                 self.state.rel = "by".into();
                 self.at += 1;
             }
@@ -296,20 +301,44 @@ impl Parser<'_> {
                 return self.push(What::Rank { rank, core });
             }
         }
-        if core.each || self.state.rel == "per" {
+        // `the average price for different brands`.
+        let aggregated = self.out.ask == Ask::Count || self.out.heads.iter().any(|h| !h.aggs.is_empty());
+        let different = core.distinct && aggregated && ["for", "across", "by"].contains(&self.state.rel.as_str());
+        if core.each || different || self.state.rel == "per" {
             return self.push(What::Group(core));
         }
-        if core.number.is_some() && !self.state.rel.is_empty() && core.aggs.is_empty() && !self.state.have {
+        if core.number.is_some() && !self.state.rel.is_empty() && self.state.rel != "of" && core.aggs.is_empty() && !self.state.have {
             // `in 3 genres`: a count of its own.
             let number = core.number.take().unwrap_or_default() as f64;
             return self.push(What::Number { op: Op::Eq, number, core });
         }
+        self.take_owner(&mut core);
         let before = (self.at, self.state.clone());
         if let Some(what) = self.compared(&core) {
             return self.push(what);
         }
         (self.at, self.state) = before;
         self.push(What::Noun(core));
+    }
+
+    /// `names of countries`: the table behind a column owns it.
+    fn take_owner(&mut self, core: &mut Core) {
+        let full = super::super::chunk_full();
+        let column = core.head().and_then(|h| self.chunk(h)).is_some_and(|c| {
+            c.link.column_score() >= full && c.link.table_score() < c.link.column_score() && c.hits.is_empty()
+        });
+        if !column || core.parts.len() != 1 || !self.chunk(self.at).is_some_and(|c| c.words == ["of"]) {
+            return;
+        }
+        let mut at = self.at + 1;
+        while matches!(self.kw(at), Some(Kw::Skip | Kw::Their)) && !self.is_noun(at) {
+            at += 1;
+        }
+        let table = self.chunk(at).is_some_and(|c| c.link.table_score() >= full && c.hits.is_empty());
+        if table && !self.is_noun(at + 1) {
+            core.parts.insert(0, at);
+            self.at = at + 1;
+        }
     }
 
     /// The comparison that follows a noun directly: `price over 5`, `status is 'open'`.
@@ -352,6 +381,21 @@ impl Parser<'_> {
         let chunk = self.chunk(self.at)?;
         let plain_number = chunk.number.is_some() && chunk.hits.is_empty() && !self.is_noun(self.at + 1);
         if plain_number && (column || figure || counted || self.is_table(core)) {
+            // `before the year 2010`.
+            let by_time = match self.state.rel.as_str() {
+                "before" | "prior to" | "earlier than" => Some(Op::Lt),
+                "after" | "later than" => Some(Op::Gt),
+                "since" | "starting from" => Some(Op::Ge),
+                "until" | "till" | "up until" => Some(Op::Le),
+                _ => None,
+            };
+            if let Some(op) = by_time.filter(|_| chunk.year.is_some() && column) {
+                let value = chunk.number.unwrap_or_default();
+                self.at += 1;
+                self.state.neg = neg;
+                let operand = Operand::Number { value, unit: None };
+                return Some(What::Compare { core: Some(core.clone()), adjective: None, op, operand });
+            }
             let op = self.or_more(self.at + 1).unwrap_or(Op::Eq);
             let value = chunk.number.unwrap_or_default();
             self.at += if op == Op::Eq { 1 } else { 2 };
@@ -895,6 +939,10 @@ impl Parser<'_> {
         };
         self.push(What::Time { op, time, last: None });
     }
+}
+
+fn here_before(at: usize) -> Option<usize> {
+    at.checked_sub(1)
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -16,14 +16,13 @@ impl Resolver<'_> {
         op: Op,
         operand: &Operand,
     ) -> Result<(), Stop> {
-        let op = if item.neg { op.negated() } else { op };
         let share = self.ask == Ask::Share && item.predicate;
         if let Some(noun) = noun {
             if !noun.core.aggs.is_empty() || noun.figure.is_some() {
-                return self.compare_figure(noun, op, operand);
+                return self.compare_figure(noun, if item.neg { op.negated() } else { op }, operand);
             }
             if noun.is_table() {
-                return self.compare_key(noun, op, operand, share);
+                return self.compare_key(noun, if item.neg { op.negated() } else { op }, operand, share);
             }
         }
         let (column, op, operand) = match (noun, adjective) {
@@ -44,18 +43,18 @@ impl Resolver<'_> {
                 if let Some(wish) = self.pending.take()
                     && let Operand::Number { value, .. } = operand
                 {
-                    self.wish(wish, Use::Having(op, *value));
+                    self.wish(wish, Use::Having(if item.neg { op.negated() } else { op }, *value));
                     return Ok(());
                 }
                 (self.plain_figure(operand)?, op, operand.clone())
             }
         };
-        self.compare_column(item, column, op, &operand, share)
+        self.compare_column(item.neg, column, op, &operand, share)
     }
 
     fn compare_column(
         &mut self,
-        item: &Item,
+        neg: bool,
         column: ColumnId,
         op: Op,
         operand: &Operand,
@@ -67,30 +66,30 @@ impl Resolver<'_> {
             Operand::Number { value, .. } if dated => {
                 let span = year_span(*value).ok_or_else(|| Unsure::new(format!("{value} is no year")))?;
                 let op = time_op(op).ok_or_else(|| Unsure::new("a date cannot be compared so"))?;
-                self.within(column, op, span, None, false, share);
+                self.within(column, op, span, None, neg, share);
             }
             Operand::Range { low, high, .. } if dated => {
                 let (Some(a), Some(b)) = (year_span(*low), year_span(*high)) else {
                     return Err(Unsure::new("these are no years").into());
                 };
-                self.within(column, TimeOp::Between, a, Some(b), op == Op::Ne, share);
+                self.within(column, TimeOp::Between, a, Some(b), neg, share);
             }
             Operand::Number { value, unit } => {
                 let unit = self.unit(*unit);
                 let value = self.converted(column, *value, unit);
-                self.cond(Test::Compare(column, op, value), false, share);
+                self.cond(Test::Compare(column, op, value), neg, share);
             }
             Operand::Range { low, high, unit } => {
                 let unit = self.unit(*unit);
                 let (low, high) = (self.converted(column, *low, unit), self.converted(column, *high, unit));
-                self.cond(Test::Between(column, low, high), op == Op::Ne, share);
+                self.cond(Test::Between(column, low, high), neg, share);
             }
             Operand::Time(time) => {
                 let time_op = time_op(op).ok_or_else(|| Unsure::new("a date cannot be compared so"))?;
-                self.time_on(column, time_op, *time, None, false, share)?;
+                self.time_on(column, time_op, *time, None, neg, share)?;
             }
             Operand::Times(a, b) => {
-                self.time_on(column, TimeOp::Between, *a, Some(*b), op == Op::Ne, share)?
+                self.time_on(column, TimeOp::Between, *a, Some(*b), neg, share)?
             }
             Operand::Figure(agg) => {
                 if !self.schema.column(column).is_figure() {
@@ -98,7 +97,7 @@ impl Resolver<'_> {
                         .with([column.table])
                         .into());
                 }
-                self.cond(Test::Figure(column, op, *agg), false, share);
+                self.cond(Test::Figure(column, op, *agg), neg, share);
             }
             Operand::Column(core) => {
                 let other = crate::meaning::noun::read(self.schema, core, self.chunks)?;
@@ -109,19 +108,18 @@ impl Resolver<'_> {
                 }
                 let near = self.around(Some(column.table));
                 let other = self.column(&other, &near)?;
-                self.cond(Test::Columns(column, op, other), false, share);
+                self.cond(Test::Columns(column, op, other), neg, share);
             }
             Operand::Text(chunk) => {
                 let Some(c) = self.chunks.get(*chunk) else { return Ok(()) };
                 let own = c.hits.iter().find(|h| h.columns.as_slice() == [column]);
                 let value = self.typed(column, own.map_or(c.text.as_str(), |h| h.value.as_str()));
                 match op {
-                    Op::Eq | Op::Ne => self.cond(Test::In(vec![column], vec![value]), op == Op::Ne, share),
-                    op => self.cond(Test::Compare(column, op, value), false, share),
+                    Op::Eq | Op::Ne => self.cond(Test::In(vec![column], vec![value]), (op == Op::Ne) != neg, share),
+                    op => self.cond(Test::Compare(column, op, value), neg, share),
                 }
             }
         }
-        _ = item;
         Ok(())
     }
 

@@ -30,14 +30,16 @@ impl Resolver<'_> {
         let hints: &[String] = item.map_or(&[], |i| &i.hints);
         let by = item.is_some_and(|i| i.rel == "by");
         let linked = item.is_some_and(|i| !i.rel.is_empty() && !["of", "except"].contains(&i.rel.as_str()));
-        let not_name_of = if value.before {
-            noun.table
-        } else if linked && noun.table.is_none() {
-            self.last
-        } else {
-            None
-        };
-        let around = pick::Around { near: &near, beside: &beside, tables: &tables, hints, by, not_name_of };
+        // Rock tracks are not called Rock; the Jazz genre is called Jazz, for it has no other rows to go by.
+        let points_on = |t: &TableId| self.schema.edges().any(|(_, e)| e.from == *t && e.to != *t);
+        let mut not_name_of: Vec<TableId> = Vec::new();
+        if value.before {
+            not_name_of.extend(noun.table.filter(points_on));
+        }
+        if linked {
+            not_name_of.extend(self.last.filter(|t| noun.table != Some(*t)));
+        }
+        let around = pick::Around { near: &near, beside: &beside, tables: &tables, hints, by, not_name_of: &not_name_of };
         if value.hits.is_empty() {
             return Err(Unsure::new(format!("“{}” was not found in the database", value.text)));
         }
@@ -92,6 +94,12 @@ impl Resolver<'_> {
                 && self.last_values.as_ref() == Some(&columns)
                 && found.iter().all(|h| h.exact);
             if joined && self.join_values(item, &columns, &found) {
+                continue;
+            }
+            let contains = item.hints.last().is_some_and(|h| h.starts_with("contain") || h.starts_with("includ"));
+            let shown = columns.iter().all(|c| self.intent.outputs.contains(&Output::Column(*c)));
+            if contains && shown {
+                self.cond(Test::Like(columns, crate::plan::Place::Anywhere, value.text.clone()), item.neg, share);
                 continue;
             }
             // A value that is the subject's own name, asked for by `is there`.
