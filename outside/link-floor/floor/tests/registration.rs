@@ -15,6 +15,11 @@ fn a_crate_that_is_named_registers_its_dialect() {
 }
 
 #[test]
+fn so_does_a_dialect_of_this_repository() {
+    assert_eq!(output(env!("CARGO_BIN_EXE_sqlite")), "registered: sqlite\nopens: sqlite\n");
+}
+
+#[test]
 fn another_scheme_lists_what_is_there_and_names_the_feature() {
     let said = output(env!("CARGO_BIN_EXE_named"));
     assert!(
