@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The line becomes one test for each scenario and one for the books. Scenarios are gated by the dialect's
-//! own [`Capabilities`](dbagent_core::Capabilities): a declared one that skips is a failure, and so is a
+//! own [`Capabilities`]: a declared one that skips is a failure, and so is a
 //! disclaimed one that works. A skip that is legal is printed as `SKIPPED dialect/scenario: why`, so that
 //! somebody can count it. `docs/dialect-authors.md` says which scenario holds which contract.
 
@@ -30,7 +30,7 @@ pub use value::{Table, Value};
 
 /// Runs the whole suite on a dialect: `dialect_conformance!(fixture = EXPRESSION)`.
 ///
-/// The expression makes a [`Fixture`](conformance::Fixture); it is evaluated once for each scenario.
+/// The expression makes a [`Fixture`]; it is evaluated once for each scenario.
 #[macro_export]
 macro_rules! dialect_conformance {
     (fixture = $fixture:expr $(,)?) => {

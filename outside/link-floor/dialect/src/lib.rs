@@ -18,9 +18,8 @@ fn parse(_: &Request, _: &ParseContext) -> Result<Parsed> {
     Ok(parsed)
 }
 
-fn open<'a>(
-    _: &'a Target,
-    _: &'a OpenContext,
-) -> Pin<Box<dyn Future<Output = Result<Box<dyn Session>>> + Send + 'a>> {
+type Opening<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Session>>> + Send + 'a>>;
+
+fn open<'a>(_: &'a Target, _: &'a OpenContext) -> Opening<'a> {
     Box::pin(async { Err(Error::new(ErrorKind::Unsupported, "there is no database behind this")) })
 }
