@@ -14,7 +14,7 @@ use crate::schema::Schema;
 use figures::cell;
 
 pub(crate) use understood::understood;
-pub(crate) use unsure::{about, off_topic, only_reads, unsure};
+pub(crate) use unsure::{about, only_reads, unsure};
 
 /// Most rows that an answer shows.
 const MAX_ROWS: usize = 100;

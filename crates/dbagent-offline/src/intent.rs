@@ -9,7 +9,7 @@ mod time;
 
 pub(crate) use chunk::{Chunk, Chunks, Hit, Hits};
 pub(crate) use grammar::parse;
-pub(crate) use keywords::{Adjective, Dir, Figure, Kw, Unit, keyword};
+pub(crate) use keywords::{Adjective, Dir, Figure, Kw, Unit};
 pub(crate) use phrase::{Ask, Core, Item, Operand, Rank, RankBy, Sentence, TimeOp, What};
 pub(crate) use time::{Day, Span, Time};
 

@@ -23,6 +23,13 @@ pub(crate) fn unsure(
     named: &[TableId],
 ) -> String {
     let mut out = format!("I am not sure, so I do not guess: {}.\n", why.reason.trim_end_matches('.'));
+    if why.tables.is_empty() && named.is_empty() {
+        // Nothing of the question fits: it may not be about the database at all.
+        out.push_str(
+            "I am the offline planner of dbagent, a set of rules and no language model; I answer questions about this database \
+             only.\n",
+        );
+    }
     let mut tables: Vec<TableId> = why.tables.iter().copied().collect();
     tables.extend(named.iter().filter(|t| !why.tables.contains(t)));
     tables.truncate(MAX_TABLES);
@@ -58,11 +65,6 @@ pub(crate) fn about() -> String {
          English questions about the data into one query, run it and say how I understood it: lists, counts, sums, \
          averages, the highest and lowest, top lists, groups, filters by values, numbers and dates. I only read.\n\n{CONNECT}"
     )
-}
-
-/// What it says to talk that is not about the database.
-pub(crate) fn off_topic() -> String {
-    about()
 }
 
 /// What it says when it is asked to change something.
