@@ -40,7 +40,7 @@ pub enum Brackets {
     DoubledIdentifier,
 }
 
-/// What `/*+ … */` is.
+/// What `/*+ … */` and `--+ …` are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hints {
     /// A comment.
@@ -147,7 +147,7 @@ impl LexRules {
         self
     }
 
-    /// Sets what `/*+ … */` is.
+    /// Sets what `/*+ … */` and `--+ …` are.
     pub const fn hints(mut self, rule: Hints) -> Self {
         self.hints = rule;
         self

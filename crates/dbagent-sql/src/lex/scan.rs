@@ -47,6 +47,10 @@ impl Scan<'_> {
             return Ok(());
         }
         if self.begins_line_comment() {
+            // Oracle reads hints from these too.
+            if rules.hints == Hints::Refuse && self.rest().starts_with("--+") {
+                return Err(hint(Span::new(start, start + 3)));
+            }
             let ends = |c: char| c == '\n' || (rules.return_ends_comment && c == '\r');
             self.at += self.rest().find(ends).unwrap_or(self.rest().len());
             self.push(LexKind::Comment, start);
@@ -117,14 +121,7 @@ impl Scan<'_> {
             ));
         }
         if self.rules.hints == Hints::Refuse && inner.starts_with('+') {
-            return Err(LexFault::Refused(
-                Finding::new(
-                    Rule::SessionChange,
-                    "a hint (/*+ … */) changes how the statement runs and can lift its limits",
-                    Some(opening),
-                )
-                .advice("Leave the hint out; limits and plans are managed for you."),
-            ));
+            return Err(hint(opening));
         }
         let mut depth = 1_usize;
         self.at = start + 2;
@@ -303,6 +300,17 @@ impl Scan<'_> {
     }
 }
 
+fn hint(span: Span) -> LexFault {
+    LexFault::Refused(
+        Finding::new(
+            Rule::SessionChange,
+            "a hint (/*+ … */) changes how the statement runs and can lift its limits",
+            Some(span),
+        )
+        .advice("Leave the hint out; limits and plans are managed for you."),
+    )
+}
+
 fn begins_word(rules: &LexRules, c: char) -> bool {
     c.is_ascii_alphabetic() || matches!(c, '_' | '$') || !c.is_ascii() || (c == '@' && !rules.operators)
 }
@@ -390,6 +398,7 @@ mod tests {
         assert_eq!(refusal("SELECT /*M!100000 1 */", &MYSQL), Rule::UnknownSyntax);
         assert_eq!(refusal("SELECT /*+ SET_VAR(a=1) */ 1", &MYSQL), Rule::SessionChange);
         assert_eq!(cut("/*+ x */ 1", &LexRules::ANSI.hints(Hints::Ignore)), ["/*+ x */", "1"]);
+        assert_eq!(refusal("SELECT --+ FULL(t)\n 1", &LexRules::ANSI), Rule::SessionChange);
     }
 
     #[test]

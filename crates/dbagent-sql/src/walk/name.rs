@@ -97,7 +97,14 @@ impl Walk<'_> {
         if bare != CteMatch::Yes {
             source.objects.extend(self.named_object(name, false));
         }
-        let mut idents = name.0.iter().rev().filter_map(ObjectNamePart::as_ident);
+        let path: Vec<_> = name.0.iter().filter_map(ObjectNamePart::as_ident).collect();
+        if let [first, _, ..] = path.as_slice()
+            && self.scope.called(first, None).is_some()
+        {
+            // `FROM users u, u.tags` reads a column of its neighbour on BigQuery and its like.
+            self.column_path(&path);
+        }
+        let mut idents = path.into_iter().rev();
         source.name = idents.next().map(Word::from);
         source.behind.clone_from(&source.name);
         source.namespace = idents.next().map(|i| i.value.clone());
