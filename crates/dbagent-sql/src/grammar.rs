@@ -266,7 +266,6 @@ impl SqlGrammar {
         let (skip, body) = match opening {
             Some(Opening::Whole(parsed)) => return Ok(*parsed),
             Some(Opening::Explain { skip, executes }) => (skip, Body::Explained(executes)),
-            Some(Opening::Query) => (0, Body::Query),
             None => (0, Body::Statement),
         };
         let stray = stray::find(&words, self.statement_words);
@@ -282,7 +281,7 @@ impl SqlGrammar {
         let statement = self.statement(rest, &body, &places)?;
         let mut parsed = match body {
             Body::Explained(executes) => walk::explained(&under, &statement, executes),
-            Body::Query | Body::Statement => walk::statement(&under, &statement),
+            Body::Statement => walk::statement(&under, &statement),
         };
         if let Some(finding) = stray
             && parsed.effects.is_pure_read()
@@ -302,7 +301,7 @@ impl SqlGrammar {
         let mut parser =
             Parser::new(self.dialect).with_recursion_limit(MAX_RECURSION).with_tokens_with_locations(tokens);
         let result = match body {
-            Body::Query => parser.parse_query().map(Statement::Query),
+            // `TABLE name` is a query that sqlparser knows only within others.
             Body::Statement if parser.peek_keyword(Keyword::TABLE) => {
                 parser.parse_query().map(Statement::Query)
             }
@@ -349,7 +348,6 @@ impl SqlGrammar {
 /// How a text is read.
 enum Body {
     Statement,
-    Query,
     Explained(bool),
 }
 

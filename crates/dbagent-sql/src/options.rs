@@ -55,6 +55,4 @@ pub enum Opening {
         /// Whether the body is executed.
         executes: bool,
     },
-    /// A query that begins with a word after which sqlparser expects none (`TABLE t`).
-    Query,
 }
