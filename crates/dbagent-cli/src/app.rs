@@ -3,10 +3,11 @@
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
-use dbagent::{Error, ErrorKind};
+use dbagent::{CallContext, Error, ErrorKind};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::config::{self, Config};
+use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::ui::{Level, Ui};
 
@@ -85,10 +86,7 @@ impl Running {
     }
 
     /// Runs a future to its end.
-    pub(crate) fn run<T>(
-        &self,
-        future: impl Future<Output = Result<T, crate::exit::Failure>>,
-    ) -> Result<T, crate::exit::Failure> {
+    pub(crate) fn run<T>(&self, future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         match &self.0 {
             Some(runtime) => runtime.block_on(future),
             None => Err(Error::new(ErrorKind::Internal, "the runtime is gone").into()),
@@ -104,7 +102,24 @@ impl Drop for Running {
     }
 }
 
-/// Fires once at Ctrl-C. A second one ends the program at once.
+/// Waits for work, and cancels its call at Ctrl-C, so that it also stops in the database. A second Ctrl-C does
+/// not wait for that.
+pub(crate) async fn cancellable<T>(
+    call: &CallContext,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    tokio::pin!(work);
+    tokio::select! {
+        done = &mut work => return done,
+        () = interrupted() => call.cancel.cancel(),
+    }
+    tokio::select! {
+        done = work => done,
+        () = interrupted() => Err(Failure::Said(Exit::Cancelled)),
+    }
+}
+
+/// Fires at the next Ctrl-C.
 pub(crate) async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         // Without a handler Ctrl-C ends the program as it always does.

@@ -9,7 +9,7 @@ use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand
 use crate::app::Global;
 use crate::commands::{ask, chat, completions, config, demo, dialects, doctor, judge, models, run, schema};
 use crate::exit::Exit;
-use crate::mask::mask_user_info;
+use crate::mask::mask_quoted;
 
 /// Lets a language model work with a real database, safely
 ///
@@ -76,7 +76,7 @@ fn answer(e: &clap::Error) -> Exit {
     let rendered = e.render();
     let styled = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
     let text = if styled { rendered.ansi().to_string() } else { rendered.to_string() };
-    _ = write!(std::io::stderr(), "{}", mask_user_info(&text));
+    _ = write!(std::io::stderr(), "{}", mask_quoted(&text));
     Exit::Usage
 }
 

@@ -5,6 +5,8 @@ mod delimited;
 mod grid;
 mod json;
 
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dbagent::arrow_array::RecordBatch;
 use dbagent::arrow_schema::SchemaRef;
 use dbagent::rows::Ending;
@@ -30,6 +32,16 @@ pub(crate) enum Format {
     /// Comma-separated values, quoted as RFC 4180 says
     Csv,
 }
+
+/// Reads `--format` where only some of the forms make sense.
+pub(crate) fn only(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    let words = formats.iter().filter_map(ValueEnum::to_possible_value);
+    // The word is one of those above, so it is a format.
+    PossibleValuesParser::new(words).map(|word| Format::from_str(&word, false).unwrap_or_default())
+}
+
+/// For results that are no rows.
+pub(crate) const NO_ROWS: &[Format] = &[Format::Table, Format::Markdown, Format::Json, Format::Jsonl];
 
 /// Writes the rows of one result as they arrive. A table needs all of them first, the other forms stream.
 pub(crate) struct RowsWriter<'a> {

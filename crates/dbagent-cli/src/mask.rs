@@ -47,6 +47,15 @@ pub(crate) fn mask_name(text: &str) -> String {
     }
 }
 
+/// A message that repeats what a person typed in single quotes: a mistyped URL there holds its password all
+/// the same.
+pub(crate) fn mask_quoted(message: &str) -> String {
+    let parts = message.split('\'').enumerate();
+    let masked = parts
+        .map(|(i, part)| if i % 2 == 1 && part.contains('@') { mask_name(part) } else { part.to_owned() });
+    mask_user_info(&masked.collect::<Vec<_>>().join("'"))
+}
+
 /// Whether a text holds a URL with a password, so that it must not be kept.
 pub(crate) fn holds_password(text: &str) -> bool {
     text.split_whitespace().any(|word| {
@@ -73,6 +82,7 @@ mod tests {
         }
         assert_eq!(mask_name("postgres:/bob:canary@db"), "****@db");
         assert_eq!(mask_name("shop"), "shop");
+        assert_eq!(mask_quoted("argument 'postgres:/b:canary@db/x' found"), "argument '****@db/x' found");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use dbagent::session::Verdict;
 use dbagent::text::thousands;
 use dbagent::{CallContext, Dialect, Error, ErrorKind, GuardedSession, Refusal, Request, Rule};
 
-use crate::app::{App, interrupted};
+use crate::app::{App, cancellable};
 use crate::caret;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::format::{Format, RowsWriter};
@@ -48,20 +48,8 @@ pub(crate) async fn execute(
     out: &mut Out,
 ) -> Outcome {
     let call = call();
-    let cancel = call.cancel.clone();
     let statement = request.as_str().to_owned();
-    let work = run(app, session, request, wanted, out, &call);
-    tokio::pin!(work);
-    let done = tokio::select! {
-        done = &mut work => done,
-        () = interrupted() => {
-            cancel.cancel();
-            tokio::select! {
-                done = work => done,
-                () = interrupted() => Err(Failure::Said(Exit::Cancelled)),
-            }
-        }
-    };
+    let done = cancellable(&call, run(app, session, request, wanted, out, &call)).await;
     match done {
         Err(Failure::Error(e)) if e.position().is_some() => {
             app.ui.error(&e);

@@ -49,6 +49,8 @@ const MAX_STATEMENT: (usize, usize) = (700, 10_000);
 const MAX_VALUES: (usize, usize) = (160, 10_000);
 /// The tool whose rows are expected to be few of many.
 pub(crate) const SAMPLE: &str = "sample";
+/// Characters of an event in the trace.
+const MAX_TRACE: usize = 4_000;
 /// Lines of an error.
 const MAX_ERROR_LINES: usize = 4;
 
@@ -60,6 +62,10 @@ impl<'a> Steps<'a> {
 
     /// Shows what an event means.
     pub(crate) fn show(&mut self, event: &Event) {
+        if let EventKind::Fact(record) = &event.kind {
+            tracing::debug!(seq = record.seq, kind = record.fact.kind(), "a fact was written");
+        }
+        tracing::trace!(event = shorten(&format!("{:?}", event.kind), MAX_TRACE));
         match &event.kind {
             EventKind::Fact(record) => self.fact(&record.fact),
             EventKind::TextDelta(text) => {

@@ -9,11 +9,10 @@ use dbagent::request::Params;
 use dbagent::text::printable;
 use dbagent::{GuardedSession, LightAgent};
 
-use crate::app::{App, Running};
+use crate::app::{App, Running, cancellable};
 use crate::asking::{self, Findings, Status};
-use crate::describe;
 use crate::exit::{Exit, Failure, Outcome};
-use crate::format::{Format, Layout};
+use crate::format::Format;
 use crate::input;
 use crate::model::{self, ModelArgs};
 use crate::out::Out;
@@ -157,13 +156,15 @@ async fn question(
 
 async fn schema(session: &GuardedSession, name: &str, out: &mut Out) -> Result<(), Failure> {
     let call = statement::call();
-    if name.is_empty() || name.contains(['*', '?']) {
-        let pattern = (!name.is_empty()).then_some(name);
-        let objects = super::schema::all(session, pattern, &call).await?;
-        describe::list(&objects, session.dialect().nouns()).write(out, Layout::Table)?;
-        return Ok(());
-    }
-    super::schema::describe(session, &[&name.to_owned()], Format::Table, out, &call).await.map(|_| ())
+    let work = async {
+        if name.is_empty() || name.contains(['*', '?']) {
+            let pattern = (!name.is_empty()).then_some(name);
+            super::schema::list(session, pattern, Format::Table, out, &call).await
+        } else {
+            super::schema::describe(session, &[&name.to_owned()], Format::Table, out, &call).await
+        }
+    };
+    cancellable(&call, work).await.map(|_| ())
 }
 
 async fn sql(app: &App, session: &GuardedSession, text: &str, out: &mut Out) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use dbagent::{
     CallContext, Dialect, Error, GuardedSession, Guardrails, ObjectName, Refusal, Registry, Support,
 };
 
-use crate::app::{App, Running};
+use crate::app::{App, Running, cancellable};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::out::Out;
 use crate::paint::Paint;
@@ -47,7 +47,11 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
         }
     };
     Running::new()?.run(async {
-        let failed = database(&mut report, &place).await?;
+        let call = statement::call();
+        let failed = cancellable(&call, database(&mut report, &place, &call)).await?;
+        if call.cancel.is_cancelled() {
+            return Ok(Exit::Cancelled);
+        }
         report.heading("What dbagent would do at most")?;
         at_most(&mut report, place.dialect, &place.target.guardrails)?;
         report.verdict(failed.as_ref())
@@ -154,15 +158,18 @@ fn build(app: &App, report: &mut Report<'_>) -> Result<(), Failure> {
 }
 
 /// Probes the database; the error when it cannot even be opened.
-async fn database(report: &mut Report<'_>, place: &Place) -> Result<Option<Error>, Failure> {
-    let call = statement::call();
+async fn database(
+    report: &mut Report<'_>,
+    place: &Place,
+    call: &CallContext,
+) -> Result<Option<Error>, Failure> {
     report.fact(&format!(
         "{} at {}",
         place.dialect.display_name(),
         crate::mask::shown_url(&place.target.url)
     ))?;
     let started = Instant::now();
-    let session = match GuardedSession::open(place.dialect, place.target.clone(), &call).await {
+    let session = match GuardedSession::open(place.dialect, place.target.clone(), call).await {
         Ok(session) => session,
         Err(e) => {
             report.problem("cannot be opened", &e)?;
@@ -170,23 +177,23 @@ async fn database(report: &mut Report<'_>, place: &Place) -> Result<Option<Error
         }
     };
     report.fine(&format!("opens, {}", time(started.elapsed())))?;
-    match session.server(&call).await {
+    match session.server(call).await {
         Ok(server) if server.is_empty() => {}
         Ok(server) => report.fine(&server)?,
         Err(e) => report.problem("its version cannot be asked for", &e)?,
     }
     let started = Instant::now();
-    match session.ping(&call).await {
+    match session.ping(call).await {
         Ok(()) => report.fine(&format!("answers, {}", time(started.elapsed())))?,
         Err(e) => report.problem("does not answer", &e)?,
     }
     let nouns = place.dialect.nouns();
-    match super::schema::all(&session, None, &call).await {
+    match super::schema::all(&session, None, call).await {
         Err(e) => report.problem(&format!("its {} cannot be listed", nouns.plural), &e)?,
         Ok(objects) => {
             report.fine(&format!("{} {}", thousands(objects.len() as u64), nouns.plural))?;
             if let Some(first) = objects.first() {
-                look_at(report, &session, &first.name, &call).await?;
+                look_at(report, &session, &first.name, call).await?;
             }
         }
     }

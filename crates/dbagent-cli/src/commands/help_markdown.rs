@@ -14,6 +14,9 @@ pub(crate) fn run(app: &App) -> Outcome {
     Ok(Exit::Done)
 }
 
+/// What no single command or option can say.
+const REFERENCE: &str = include_str!("../reference.md");
+
 /// The whole reference. The same program always writes the same text.
 fn markdown() -> String {
     let mut command = crate::args::command();
@@ -36,6 +39,8 @@ fn markdown() -> String {
     for (exit, meaning) in crate::exit::Exit::TABLE {
         line(&mut text, &format!("| {} | {meaning} |", exit.code()));
     }
+    text.push('\n');
+    text.push_str(REFERENCE);
     text.push('\n');
     for sub in commands() {
         section(&mut text, sub, "dbagent", 2);
@@ -160,6 +165,17 @@ fn line(text: &mut String, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_example_of_a_configuration_is_one() {
+        let example = REFERENCE.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dbagent.toml");
+        std::fs::write(&path, example).unwrap();
+        let config = crate::config::Config::load(Some(&path), &|_| None).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(config.settings.databases["shop"].guardrails.query_timeout_s, 60);
+        assert_eq!(config.settings.budgets.turns, 30);
+    }
 
     #[test]
     fn every_command_option_and_exit_code_is_in_the_reference() {

@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 use crate::app::{App, Running};
 use crate::caret;
 use crate::exit::{Exit, Failure, Outcome, usage};
-use crate::format::{Format, safe_json};
+use crate::format::{Format, only, safe_json};
 use crate::input;
+use crate::mask::mask_name;
 use crate::out::Out;
 use crate::place::{self, Access};
 use crate::statement;
@@ -51,20 +52,19 @@ pub(crate) struct Args {
     /// Judge every row of a corpus: one JSON object a line with id, statement, verdict (allow or deny), why
     #[arg(long, value_name = "FILE.jsonl")]
     corpus: Option<PathBuf>,
-    /// How verdicts are written: table for people, json, or jsonl for the rows of a corpus
-    #[arg(long, short, value_enum, default_value_t)]
+    /// How verdicts are written: table for people, json or jsonl for programs
+    #[arg(long, short, default_value = "table", value_parser = only(VERDICTS))]
     format: Format,
     #[command(flatten)]
     access: Access,
 }
 
+/// The forms of a verdict.
+const VERDICTS: &[Format] = &[Format::Table, Format::Json, Format::Jsonl];
 /// The largest corpus.
 const MAX_CORPUS: u64 = 256 << 20;
 
 pub(crate) fn run(app: &App, args: &Args) -> Outcome {
-    if !matches!(args.format, Format::Table | Format::Json | Format::Jsonl) {
-        return Err(usage("verdicts are written as table, json or jsonl").into());
-    }
     let as_json = args.format != Format::Table;
     let rows = args.corpus.as_deref().map(read_corpus).transpose()?;
     let text = match args.statement.as_deref() {
@@ -85,6 +85,18 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     })
 }
 
+fn no_dialect(id: &str, registry: &Registry) -> Error {
+    let ids = registry.ids();
+    let known = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+    // What was given may be a URL with a password.
+    let e = usage(format!("there is no dialect {:?} in this build", mask_name(id))).with("registered", known);
+    match dbagent::text::near_misses(id, ids.iter().copied(), 1).first() {
+        _ if id.contains(['/', ':']) => e.hint("a database is named by --url"),
+        Some(near) => e.hint(format!("did you mean {near}?")),
+        None => e.hint(format!("build with the feature `{id}`, if that is a dialect")),
+    }
+}
+
 /// What judges: a grammar alone, or a session.
 enum Bench {
     Offline { dialect: &'static Dialect, parser: ParsePool },
@@ -99,14 +111,7 @@ impl Bench {
         }
         let id = args.dialect.as_deref().unwrap_or_default();
         let registry = Registry::collected()?;
-        let dialect = registry.get(id).ok_or_else(|| {
-            let ids = registry.ids();
-            let near = dbagent::text::near_misses(id, ids.iter().copied(), 1);
-            let hint = near.first().map(|near| format!("did you mean {near}?"));
-            usage(format!("there is no dialect {id:?} in this build"))
-                .with("registered", if ids.is_empty() { "none".to_owned() } else { ids.join(", ") })
-                .hint(hint.unwrap_or_else(|| format!("build with the feature `{id}`, if that is a dialect")))
-        })?;
+        let dialect = registry.get(id).ok_or_else(|| no_dialect(id, &registry))?;
         let parser =
             ParsePool::new(dialect, dialect.parse_context(StatementLimits::default(), Settings::new()));
         Ok(Self::Offline { dialect, parser })

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::exit::Outcome;
-use crate::format::Format;
+use crate::format::{Format, NO_ROWS, only};
 
 /// List the model servers on this machine and the keys in the environment, with the setting for each
 ///
@@ -10,8 +10,8 @@ use crate::format::Format;
 /// of their variables alone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// How the list is written: table, markdown, json or jsonl
-    #[arg(long, short, value_enum, default_value_t)]
+    /// How the list is written
+    #[arg(long, short, default_value = "table", value_parser = only(NO_ROWS))]
     format: Format,
 }
 
@@ -38,7 +38,7 @@ mod with_servers {
 
     use super::Args;
     use crate::app::{App, Running};
-    use crate::exit::{Exit, Outcome, usage};
+    use crate::exit::{Exit, Outcome};
     use crate::format::{Column, Format, Grid, Layout, Text, safe_json};
     use crate::model::{Depth, Found, ServerState, look};
 
@@ -50,9 +50,6 @@ mod with_servers {
     }
 
     pub(super) fn run(app: &App, args: &Args) -> Outcome {
-        if args.format == Format::Csv {
-            return Err(usage("models are listed as table, markdown, json or jsonl").into());
-        }
         let config = app.config()?;
         let found = Running::new()?.run(async {
             let _busy = app.ui.busy("looking at the usual ports of this machine");

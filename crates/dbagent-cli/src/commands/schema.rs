@@ -3,10 +3,10 @@
 use dbagent::catalog::{ObjectSummary, Page};
 use dbagent::{CallContext, Error, ErrorKind, GuardedSession, ObjectName};
 
-use crate::app::{App, Running};
+use crate::app::{App, Running, cancellable};
 use crate::describe;
 use crate::exit::{Exit, Failure, Outcome, usage};
-use crate::format::{Format, Layout, safe_json};
+use crate::format::{Format, Layout, NO_ROWS, only, safe_json};
 use crate::out::Out;
 use crate::place::{self, Access};
 use crate::statement;
@@ -20,8 +20,8 @@ pub(crate) struct Args {
     /// What to describe; a name with a * or ? lists what matches
     #[arg(value_name = "TABLE")]
     names: Vec<String>,
-    /// How it is written: table, markdown, json or jsonl
-    #[arg(long, short, value_enum, default_value_t)]
+    /// How it is written
+    #[arg(long, short, default_value = "table", value_parser = only(NO_ROWS))]
     format: Format,
     #[command(flatten)]
     access: Access,
@@ -31,9 +31,6 @@ pub(crate) struct Args {
 const PAGE: usize = 1_000;
 
 pub(crate) fn run(app: &App, args: &Args) -> Outcome {
-    if args.format == Format::Csv {
-        return Err(usage("a schema is written as table, markdown, json or jsonl").into());
-    }
     let place = place::find(app, &args.place, &args.access)?;
     let mut out = app.stdout();
     Running::new()?.run(async {
@@ -41,12 +38,15 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
         let session = GuardedSession::open(place.dialect, place.target, &call).await?;
         let (patterns, names): (Vec<&String>, Vec<&String>) =
             args.names.iter().partition(|name| name.contains(['*', '?']));
-        let shortened = match (patterns.as_slice(), names.as_slice()) {
-            ([], []) => list(&session, None, args.format, &mut out, &call).await?,
-            ([pattern], []) => list(&session, Some(pattern), args.format, &mut out, &call).await?,
-            ([], names) => describe(&session, names, args.format, &mut out, &call).await?,
-            _ => return Err(usage("one pattern lists, several names describe; not both at once").into()),
+        let work = async {
+            match (patterns.as_slice(), names.as_slice()) {
+                ([], []) => list(&session, None, args.format, &mut out, &call).await,
+                ([pattern], []) => list(&session, Some(pattern), args.format, &mut out, &call).await,
+                ([], names) => describe(&session, names, args.format, &mut out, &call).await,
+                _ => Err(usage("one pattern lists, several names describe; not both at once").into()),
+            }
         };
+        let shortened = cancellable(&call, work).await?;
         out.flush()?;
         if shortened > 0 {
             app.ui.note(&format!(
@@ -58,7 +58,11 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     })
 }
 
-async fn list(
+/// Writes the list of objects; how many values were shortened.
+///
+/// # Errors
+/// What the dialect says.
+pub(crate) async fn list(
     session: &GuardedSession,
     pattern: Option<&str>,
     format: Format,

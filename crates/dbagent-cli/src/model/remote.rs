@@ -55,7 +55,7 @@ pub(super) fn configured(settings: &ModelSettings, name: &str) -> Result<Selecte
     profile.parallel_calls = settings.parallel_calls.unwrap_or(profile.parallel_calls);
     profile.json_schema = settings.json_schema.unwrap_or(profile.json_schema);
     spec.stream = settings.stream.unwrap_or(spec.stream);
-    let key = settings.api_key.clone().or_else(|| key_of(&spec));
+    let key = settings.api_key.clone().filter(|key| !key.is_empty()).or_else(|| key_of(&spec));
     let mut chosen = model(&spec, key)?;
     chosen.price = settings.price;
     Ok((chosen, spec, format!("[models.{name}]")))

@@ -7,6 +7,7 @@ use dbagent::{ConnUrl, Credential, Dialect, Error, ErrorKind, Secret};
 use super::Access;
 use crate::app::App;
 use crate::config;
+use crate::exit::usage;
 
 /// The variable that holds a password for whatever database is asked.
 pub(crate) const VARIABLE: &str = "DBAGENT_PASSWORD";
@@ -22,13 +23,17 @@ pub(super) fn find(
     credential: &Credential,
     access: &Access,
 ) -> Result<Option<Secret>, Error> {
+    let known = dialect.known_credentials().iter().any(|key| key.name == "password");
+    if !known && (access.ask_password || access.password_file.is_some()) {
+        return Err(usage(format!("{} takes no password", dialect.display_name()))
+            .hint("leave out --ask-password and --password-file"));
+    }
     if access.ask_password {
         return ask(app).map(Some);
     }
     if let Some(path) = &access.password_file {
         return from_file(path).map(Some);
     }
-    let known = dialect.known_credentials().iter().any(|key| key.name == "password");
     let has_one = url.password().is_some() || credential.get("password").is_some();
     if !known || has_one {
         return Ok(None);

@@ -87,7 +87,7 @@ fn what_cannot_be_judged_is_an_error() {
         (vec!["--dialect", "sqlite", "--corpus", "binary.jsonl"], "not UTF-8"),
         (vec!["SELECT 1"], "--dialect"),
         (vec!["--dialect", "sqlite"], "STATEMENT"),
-        (vec!["--dialect", "sqlite", "SELECT 1", "-f", "csv"], "table, json or jsonl"),
+        (vec!["--dialect", "sqlite", "SELECT 1", "-f", "csv"], "table, json, jsonl"),
     ] {
         let ran = place.run([&["judge"][..], &args].concat());
         assert_eq!(ran.code, 2, "{args:?}: {ran:?}");

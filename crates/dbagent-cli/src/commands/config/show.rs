@@ -5,14 +5,14 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::config::{self, Config, DatabaseSettings, ModelSettings};
-use crate::exit::{Exit, Outcome, usage};
-use crate::format::{Column, Format, Grid, Layout, Text, safe_json};
+use crate::exit::{Exit, Outcome};
+use crate::format::{Column, Format, Grid, Layout, NO_ROWS, Text, only, safe_json};
 
 /// How the settings are shown.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// How they are written: table, markdown, json or jsonl
-    #[arg(long, short, value_enum, default_value_t)]
+    /// How they are written
+    #[arg(long, short, default_value = "table", value_parser = only(NO_ROWS))]
     format: Format,
 }
 
@@ -26,9 +26,6 @@ struct Row {
 const MASK: &str = "****";
 
 pub(super) fn run(app: &App, args: &Args) -> Outcome {
-    if args.format == Format::Csv {
-        return Err(usage("settings are written as table, markdown, json or jsonl").into());
-    }
     let config = app.config()?;
     let rows = rows(config);
     let mut out = app.stdout();
