@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbagent_core::context::CallContext;
-use dbagent_core::guard::{Parsed, Resolution, ResolvedObject, Scope, StatementClass};
+use dbagent_core::guard::{Judgement, Parsed, Resolution, ResolvedObject, Scope, StatementClass, judge};
 use dbagent_core::session::Outcome;
 use dbagent_core::{Error, NameCase, ObjectName, Policy, Refusal, Result, Rule};
 use rusqlite::Statement;
@@ -36,6 +36,10 @@ pub(crate) fn compile<'c>(
     let resolution = conn
         .patiently(call, || resolver.resolve(conn, &parsed.needs()))
         .map_err(|e| translate_under(e, Phase::Run, call))?;
+    // What names mean may have changed since the request was judged; what they mean now decides.
+    if let Judgement::Refused(refusal) = judge(parsed, &resolution, policy, CASE) {
+        return Ok(Err(refusal));
+    }
     connect_virtual_tables(conn, &resolution).map_err(|e| translate_under(e, Phase::Run, call))?;
     let (prepared, recording) = conn.watch.record(|| conn.patiently(call, || conn.db.prepare(text)));
     let statement = match prepared {
@@ -122,8 +126,10 @@ impl<'r> Judged<'r> {
         };
         functions(parsed);
         each_body(resolution, &mut functions);
-        // A table function is a table to the engine.
+        // A table function is a table to the engine, and so is what the engine shows of itself.
         judged.free.clone_from(&judged.functions);
+        let shown = parsed.objects.iter().map(|o| &o.name.name).filter(|n| parse::is_engine_table(n));
+        judged.free.extend(shown.map(|n| fold(n)));
         each_object(resolution, &mut |object| {
             judged.objects.insert(key(&object.name), object);
         });

@@ -4,13 +4,13 @@
 //! and the place: a table that does not exist, or a column at the place of the error that none of the
 //! tables in sight has. The words of the engine are shown and decide nothing.
 
-use dbagent_core::guard::{ColumnUse, Parsed, Resolution, ResolvedObject};
+use dbagent_core::guard::{ColumnUse, ObjectUse, Parsed, Resolution, ResolvedObject};
 use dbagent_core::text::near_misses;
 use dbagent_core::{Error, ErrorKind};
 use rusqlite::Connection;
 
 use crate::compile::CASE;
-use crate::{functions, schema};
+use crate::{functions, parse, schema};
 
 /// Names that a hint shows at most.
 const MAX_NAMES: usize = 20;
@@ -54,10 +54,12 @@ fn again(error: &Error, kind: ErrorKind, hint: String) -> Error {
 }
 
 fn unknown_object(error: &Error, parsed: &Parsed, resolution: &Resolution, db: &Connection) -> Option<Error> {
-    let missing = parsed
-        .objects
-        .iter()
-        .find(|o| resolution.object(&o.name).is_none() && !functions::is_table_function(&o.name.name))?;
+    let is_there = |o: &ObjectUse| match resolution.object(&o.name) {
+        None => functions::is_table_function(&o.name.name) || parse::is_engine_table(&o.name.name),
+        // The name of an index is resolved too, to its table, and cannot be read.
+        Some(found) => CASE.same(&found.name.name, &o.name.name) || schema::is_internal(&o.name.name),
+    };
+    let missing = parsed.objects.iter().find(|o| !is_there(o))?;
     let names = object_names(db);
     let near = near_misses(&missing.name.name, names.iter().map(String::as_str), 3);
     let hint = if !near.is_empty() {

@@ -25,6 +25,7 @@ use marked::Spelling;
 use walk::Walk;
 
 pub(crate) use lex::unquote;
+pub(crate) use walk::is_engine_table;
 
 /// Reads a request. Pure.
 ///

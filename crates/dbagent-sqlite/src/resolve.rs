@@ -19,6 +19,8 @@ use crate::schema::{self, ColumnRow, Entry, EntryKind, Hidden};
 
 /// How many objects one request may lead to. Views over views over views can double at each step.
 const MAX_OBJECTS: usize = 2_000;
+/// How deep views over views are followed to tell how heavy they are.
+const MAX_PATH: usize = 100;
 /// How deep views over views are followed; the judge refuses at the same depth.
 const MAX_DEPTH: usize = 33;
 /// How many pairs of a generated column and a column that it is computed from one table may have.
@@ -34,6 +36,8 @@ struct Known {
     body: Option<Parsed>,
     /// Whether it may be called like a function.
     callable: bool,
+    /// How many objects SQLite opens for it, each as often as it is named.
+    weight: usize,
 }
 
 #[derive(Debug, Default)]
@@ -85,12 +89,86 @@ impl Resolver {
     }
 
     fn known(&self, conn: &Conn, name: &ObjectName) -> Result<Option<Arc<Known>>> {
+        self.known_below(conn, name, &mut Vec::new())
+    }
+
+    /// The same below the definitions of `path`.
+    fn known_below(
+        &self,
+        conn: &Conn,
+        name: &ObjectName,
+        path: &mut Vec<ObjectName>,
+    ) -> Result<Option<Arc<Known>>> {
         if let Some(found) = self.lock().known.get(name) {
             return Ok(found.clone());
         }
-        let found = look_up(conn, name)?.map(Arc::new);
-        self.lock().known.insert(name.clone(), found.clone());
+        let found = self.look_up(conn, name, path)?.map(Arc::new);
+        // What was cut short because of where it stands is not what it is by itself.
+        let whole = path.is_empty() || found.as_ref().is_none_or(|k| k.weight <= MAX_OBJECTS);
+        if whole {
+            self.lock().known.insert(name.clone(), found.clone());
+        }
         Ok(found)
+    }
+
+    /// How heavy a view is. SQLite opens a view anew at each of its uses, also to name its columns, and
+    /// views over views can double at each step; so this is told before SQLite is asked anything.
+    fn weight(&self, conn: &Conn, body: &Parsed, path: &mut Vec<ObjectName>) -> Result<usize> {
+        let mut weight = 1_usize;
+        for used in &body.objects {
+            if path.len() >= MAX_PATH {
+                return Ok(usize::MAX);
+            }
+            let known = self.known_below(conn, &used.name, path)?;
+            weight = weight.saturating_add(known.map_or(1, |k| k.weight));
+            if weight > MAX_OBJECTS {
+                break;
+            }
+        }
+        Ok(weight)
+    }
+
+    fn look_up(&self, conn: &Conn, name: &ObjectName, path: &mut Vec<ObjectName>) -> Result<Option<Known>> {
+        let db = &conn.db;
+        let Some(entry) = schema::find(db, name)? else { return Ok(None) };
+        // The name of an index stands for its table: who may not see the one may not see the other.
+        let entry = match entry.kind {
+            EntryKind::Index => match schema::find_in(db, &entry.schema, &entry.table)? {
+                Some(table) => table,
+                None => return Ok(None),
+            },
+            _ => entry,
+        };
+        let definition = entry.sql.as_deref().and_then(ddl::definition);
+        let full = ObjectName::within(&*entry.schema, &*entry.name);
+        let mut weight = 1;
+        if let Some(Definition::View(body)) = &definition {
+            weight = usize::MAX;
+            if !path.contains(&full) {
+                path.push(full.clone());
+                let counted = self.weight(conn, body, path);
+                path.pop();
+                weight = counted?;
+            }
+        }
+        // A view that is broken has no columns to name, nor has a virtual table without its module; the
+        // engine will say what is wrong with it.
+        let columns = if weight > MAX_OBJECTS {
+            Vec::new()
+        } else {
+            match schema::columns(db, &entry.schema, &entry.name) {
+                Err(e) if entry.kind != EntryKind::Table && is_mistake(&e) => Vec::new(),
+                told => told?,
+            }
+        };
+        let object = ResolvedObject {
+            name: full,
+            kind: entry.kind.object_kind(),
+            columns: columns.iter().map(|c| c.name.clone()).collect(),
+            column_aliases: Vec::new(),
+            body: None,
+        };
+        describe(conn, &entry, definition, &columns, object).map(|known| Some(Known { weight, ..known }))
     }
 }
 
@@ -114,14 +192,21 @@ impl Lookup<'_> {
         let Some(known) = self.resolver.known(self.conn, name)? else { return Ok(None) };
         let mut object = known.object.clone();
         if let Some(parsed) = &known.body {
-            object.body = Some(Box::new(self.body(&object.name, parsed)?));
+            let body = if known.weight > MAX_OBJECTS {
+                too_complex(
+                    parsed,
+                    format!("{} is defined by itself, or by too many views over views", object.name),
+                )
+            } else {
+                self.body(&object.name, parsed)?
+            };
+            object.body = Some(Box::new(body));
         }
         Ok(Some(object))
     }
 
     /// A definition with its own names looked up, as far as that goes.
     fn body(&mut self, name: &ObjectName, parsed: &Parsed) -> Result<ResolvedBody> {
-        let mut parsed = parsed.clone();
         self.left = self.left.saturating_sub(1);
         let why = if self.path.contains(name) {
             Some(format!("{name} is defined by itself"))
@@ -133,13 +218,12 @@ impl Lookup<'_> {
             None
         };
         if let Some(why) = why {
-            parsed.findings.push(Finding::new(Rule::TooComplex, why, None));
-            return Ok(ResolvedBody { parsed, resolution: Resolution::live() });
+            return Ok(too_complex(parsed, why));
         }
         self.path.push(name.clone());
         let resolution = self.all(&parsed.needs());
         self.path.pop();
-        Ok(ResolvedBody { parsed, resolution: resolution? })
+        Ok(ResolvedBody { parsed: parsed.clone(), resolution: resolution? })
     }
 
     /// A virtual table may be called like a function; its columns are checked as those of a table.
@@ -151,35 +235,6 @@ impl Lookup<'_> {
             body: None,
         }))
     }
-}
-
-fn look_up(conn: &Conn, name: &ObjectName) -> Result<Option<Known>> {
-    let db = &conn.db;
-    let Some(entry) = schema::find(db, name)? else { return Ok(None) };
-    // The name of an index stands for its table: who may not see the one may not see the other.
-    let entry = match entry.kind {
-        EntryKind::Index => match schema::find_in(db, &entry.schema, &entry.table)? {
-            Some(table) => table,
-            None => return Ok(None),
-        },
-        _ => entry,
-    };
-    let definition = entry.sql.as_deref().and_then(ddl::definition);
-    // A view that is broken has no columns to name, nor has a virtual table without its module; the engine
-    // will say what is wrong with it.
-    let columns = match schema::columns(db, &entry.schema, &entry.name) {
-        Ok(columns) => columns,
-        Err(e) if entry.kind != EntryKind::Table && is_mistake(&e) => Vec::new(),
-        Err(e) => return Err(e),
-    };
-    let object = ResolvedObject {
-        name: ObjectName::within(&*entry.schema, &*entry.name),
-        kind: entry.kind.object_kind(),
-        columns: columns.iter().map(|c| c.name.clone()).collect(),
-        column_aliases: Vec::new(),
-        body: None,
-    };
-    describe(conn, &entry, definition, &columns, object).map(Some)
 }
 
 fn describe(
@@ -225,7 +280,14 @@ fn describe(
         (EntryKind::Table, _) => object.column_aliases = row_number(columns, false),
         (EntryKind::Index | EntryKind::System, _) => {}
     }
-    Ok(Known { object, body, callable })
+    Ok(Known { object, body, callable, weight: 1 })
+}
+
+/// A definition that is not followed, and why.
+fn too_complex(parsed: &Parsed, why: String) -> ResolvedBody {
+    let mut parsed = parsed.clone();
+    parsed.findings.push(Finding::new(Rule::TooComplex, why, None));
+    ResolvedBody { parsed, resolution: Resolution::live() }
 }
 
 fn unreadable(what: &str) -> Parsed {

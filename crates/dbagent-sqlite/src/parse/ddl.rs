@@ -73,8 +73,12 @@ pub(crate) struct ColumnText {
 
 /// Reads a definition; `None` for what is none.
 pub(crate) fn definition(text: &str) -> Option<Definition> {
-    let tokens = Tokens::read(text, MAX_TOKENS).ok()?;
-    with_command(&tokens, Spelling::Numbered, read).ok()?
+    // A file may be made to break a parser; whoever asks for another table must not feel it.
+    let read = || {
+        let tokens = Tokens::read(text, MAX_TOKENS).ok()?;
+        with_command(&tokens, Spelling::Numbered, read).ok()?
+    };
+    std::panic::catch_unwind(read).ok()?
 }
 
 fn read(command: &Cmd<'_>, marks: &Marks<'_>) -> Option<Definition> {
@@ -392,6 +396,30 @@ mod tests {
                 condition: Some("b > 0 AND c IN (1, 2)".into()),
             })
         );
+    }
+
+    #[test]
+    fn deep_definitions_fit_an_ordinary_stack() {
+        let around = |open: &str, middle: &str, close: &str, times: usize| {
+            format!("CREATE VIEW v AS SELECT {}{middle}{}", open.repeat(times), close.repeat(times))
+        };
+        let texts = [
+            around("(", "1", ")", 299),
+            around("(SELECT ", "1", ")", 90),
+            around("(SELECT ", "1", ")", 290),
+            around("1 IN (SELECT 1 UNION SELECT ", "1", ")", 290),
+            around("* FROM (SELECT ", "* FROM t", ")", 290),
+            format!("CREATE VIEW v AS SELECT * FROM {}t{}", "(".repeat(299), " JOIN u)".repeat(299)),
+            format!("CREATE VIEW v AS SELECT 1{}", " + 1".repeat(40_000)),
+            format!("CREATE VIEW v AS SELECT {}1", "NOT ".repeat(40_000)),
+            format!("CREATE VIEW v AS SELECT {}1 (", "(".repeat(200)),
+        ];
+        let reader = std::thread::Builder::new().stack_size(1 << 20).spawn(move || {
+            for text in &texts {
+                definition(text);
+            }
+        });
+        reader.unwrap().join().unwrap();
     }
 
     #[test]

@@ -281,15 +281,24 @@ impl Walk<'_, '_> {
             effects: dbagent_core::Effects::READ,
             span: word.span,
         });
-        let constant = match first {
+        let constant = |expr: Option<&Expr<'_>>| match expr {
             Some(Expr::Literal(Literal::String(raw))) => Some(self.word_of(raw).text),
             _ => None,
         };
-        self.pragma_objects(&name, constant, word.span);
+        let (object, schema) = (constant(first), constant(arguments.and_then(|a| a.get(1))));
+        let open = arguments.is_some_and(|a| a.len() > 1) && schema.is_none();
+        // A schema that only the data tell may be any.
+        self.pragma_objects(&name, schema, object.filter(|_| !open), word.span);
     }
 
     /// The objects that a pragma tells of.
-    pub(super) fn pragma_objects(&mut self, pragma: &str, argument: Option<String>, span: Option<Span>) {
+    pub(super) fn pragma_objects(
+        &mut self,
+        pragma: &str,
+        schema: Option<String>,
+        argument: Option<String>,
+        span: Option<Span>,
+    ) {
         let named = match (pragma::form(pragma), argument) {
             (None | Some(Form::Getter), _) => return,
             (Some(Form::Check), Some(n)) if n.parse::<i64>().is_ok() => None,
@@ -297,7 +306,7 @@ impl Walk<'_, '_> {
         };
         // Without a name it tells of every table, as the schema table does.
         let object = named.unwrap_or_else(|| "sqlite_schema".to_owned());
-        self.named_object(ObjectName::new(object), false, span);
+        self.named_object(ObjectName { namespace: schema, name: object }, false, span);
     }
 
     pub(super) fn refuse_pragma(&mut self, name: &str, span: Option<Span>) {

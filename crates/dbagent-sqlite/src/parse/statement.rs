@@ -404,7 +404,8 @@ impl Walk<'_, '_> {
             Some(PragmaBody::Equals(value) | PragmaBody::Call(value)) => Some(self.pragma_value(value)),
         };
         if pragma::only_reads(&word.text, argument.is_some()) {
-            self.pragma_objects(&word.text, argument, word.span);
+            let schema = name.db_name.as_ref().map(|n| self.word(n).text);
+            self.pragma_objects(&word.text, schema, argument, word.span);
         } else {
             self.parsed.class = StatementClass::Session;
             self.refuse_pragma(&word.text, word.span);

@@ -193,6 +193,11 @@ impl<'t, 'm> Walk<'t, 'm> {
     }
 }
 
+/// Whether a name is that of a table that the engine shows of itself and that stands in no schema.
+pub(crate) fn is_engine_table(name: &str) -> bool {
+    secret_catalogue(name).is_some()
+}
+
 /// Why a table of the engine is not for reading, if it is not.
 fn secret_catalogue(name: &str) -> Option<&'static str> {
     let is = |n: &str| name.eq_ignore_ascii_case(n);

@@ -160,3 +160,32 @@ async fn a_denied_object_is_denied_by_every_name() {
         assert_eq!(run(&session, sql).await.refusal().rule, Rule::DeniedObject, "{sql}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_choice_that_the_operator_flips_is_a_read_like_others() {
+    let scratch = scratch();
+    let mut policy = Policy::default();
+    policy.allow_choices.extend(["secret_catalog".to_owned(), "size_cap".to_owned()]);
+    let session = scratch.session_under(policy).await;
+    assert!(!run(&session, "SELECT name FROM dbstat").await.rows().is_empty());
+    assert!(!run(&session, "SELECT d.pageno FROM main.dbstat d JOIN users LIMIT 1").await.rows().is_empty());
+    assert_eq!(run(&session, "SELECT length(zeroblob(3000000))").await.rows(), [["3000000"]]);
+    // What no operator flips stays.
+    assert_eq!(run(&session, "SELECT load_extension('x')").await.refusal().rule, Rule::ForbiddenFunction);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_view_that_changes_after_it_was_judged_is_judged_by_what_it_reads_now() {
+    use dbagent_core::session::Verdict;
+    let scratch = scratch();
+    let session = scratch.session_under(Policy::default().deny("secrets").unwrap()).await;
+    let Ok(Verdict::Cleared(cleared)) = session
+        .judge(dbagent_core::Request::text("SELECT * FROM names"), None, &crate::support::call())
+        .await
+    else {
+        panic!("not cleared");
+    };
+    scratch.change("DROP VIEW names; CREATE VIEW names AS SELECT k AS id, v AS name FROM secrets");
+    let rows = session.read(cleared, &crate::support::call()).unwrap();
+    assert_eq!(crate::support::collect(rows).await.refusal().rule, Rule::DeniedObject);
+}

@@ -18,6 +18,13 @@ async fn near_misses_are_told() {
             Some("custommers"),
         ),
         (
+            "SELECT * FROM lines_by_sku",
+            ErrorKind::UnknownObject,
+            "no such table: lines_by_sku",
+            "there are",
+            Some("lines_by_sku"),
+        ),
+        (
             "SELECT Title FROM tree",
             ErrorKind::UnknownColumn,
             "no such column: Title",

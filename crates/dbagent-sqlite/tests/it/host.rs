@@ -42,6 +42,17 @@ async fn it_cannot_write_any_more() {
     for sql in ["DELETE FROM t", "CREATE TABLE u (a)", "PRAGMA query_only = OFF", "DETACH other"] {
         run(&session, sql).await.refusal();
     }
+    let session = guarded(memory(), Policy::default().deny("other.*").unwrap());
+    for sql in [
+        "PRAGMA other.table_info(t2)",
+        "PRAGMA table_info(t2)",
+        "PRAGMA other.table_list",
+        "SELECT * FROM pragma_table_info('t', 'other')",
+        "SELECT * FROM other.sqlite_schema",
+    ] {
+        assert_eq!(run(&session, sql).await.refusal().rule, Rule::DeniedObject, "{sql}");
+    }
+    run(&session, "PRAGMA main.table_info(t)").await.rows();
     let policy = Policy::default().deny("other.*").unwrap().deny("*.scratch").unwrap();
     let session = guarded(memory(), policy);
     for sql in

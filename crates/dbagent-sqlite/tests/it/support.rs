@@ -48,7 +48,9 @@ impl Scratch {
 
     /// A connection with every right.
     pub(crate) fn writer(&self) -> Connection {
-        Connection::open(&self.file).expect("a connection")
+        let db = Connection::open(&self.file).expect("a connection");
+        db.execute_batch("PRAGMA synchronous = OFF").expect("a setting");
+        db
     }
 
     pub(crate) fn target(&self) -> Target {
