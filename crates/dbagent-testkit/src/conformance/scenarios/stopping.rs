@@ -83,7 +83,7 @@ pub(super) async fn timeout(kit: &Kit) -> Outcome {
     ends_with(rows, ErrorKind::Timeout, "an endless statement past its time").await?;
 
     // A reader that is stuck must not keep the writer: the deadline passes while nobody takes a batch.
-    let call = CallContext::within(20 * A_MOMENT);
+    let call = CallContext::within(30 * A_MOMENT);
     let rows = running(kit, &session, endless_rows, &call).await?;
     tokio::time::sleep_until(call.deadline).await;
     ends_with(rows, ErrorKind::Timeout, "a stream past its time with a stuck reader").await?;
