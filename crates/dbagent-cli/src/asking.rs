@@ -6,7 +6,6 @@ use dbagent::agent::Answer;
 use dbagent::artifact::{Artifact, RowsArtifact};
 use dbagent::fact::{Fact, RunEnd};
 use dbagent::model::{Finish, Usage};
-use dbagent::text::printable;
 use dbagent::{Dialect, Error, ErrorKind, GuardedSession, LightAgent};
 use serde::Serialize;
 use serde_json::Value;
@@ -18,7 +17,7 @@ use crate::model::Chosen;
 use crate::place::Place;
 use crate::statement;
 use crate::steps::{SAMPLE, Steps};
-use crate::width::{counted, wrap};
+use crate::width::counted;
 
 /// Opens the database and makes the agent that answers on it.
 ///
@@ -250,18 +249,6 @@ impl Line<'_> {
             .map_err(|e| Error::new(ErrorKind::Internal, "an answer cannot be written as JSON").source(e))?;
         Ok(safe_json(&text))
     }
-}
-
-/// An answer's text as it is written: nothing in it acts, and long lines are broken at words on a terminal.
-/// Lines of a table stay whole.
-pub(crate) fn answer_text(text: &str, width: Option<usize>) -> String {
-    let text = printable(text.trim_end());
-    let Some(width) = width else { return text };
-    let broken = |line: &str| {
-        let whole = line.trim_start().starts_with('|') || line.is_empty();
-        if whole { line.to_owned() } else { wrap(line, width).join("\n") }
-    };
-    text.split('\n').map(broken).collect::<Vec<_>>().join("\n")
 }
 
 /// The name of the planner that needs no network.

@@ -3,6 +3,7 @@
 //! An adapter without logic of its own: everything that reaches a database goes the library's one road.
 //! Results go to standard output, everything else to standard error. One file a command in `commands/`.
 
+mod answer;
 mod app;
 mod args;
 mod asking;

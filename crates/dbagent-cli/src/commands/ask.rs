@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use dbagent::text::printable;
 
+use crate::answer;
 use crate::app::{App, Running};
 use crate::asking::{self, Findings, Status};
 use crate::exit::{Outcome, usage};
@@ -118,16 +119,16 @@ fn end_text(end: &dbagent::fact::RunEnd) -> String {
 fn write(app: &App, findings: &Findings, format: Format, out: &mut Out) -> Result<(), crate::exit::Failure> {
     match format {
         Format::Json | Format::Jsonl => out.line(findings.to_json(None)?)?,
-        Format::Table => out.line(asking::answer_text(&findings.text, out.width))?,
+        Format::Table => answer::write(&findings.text, out)?,
         Format::Markdown => {
-            out.line(asking::answer_text(&findings.text, out.width))?;
+            answer::write(&findings.text, out)?;
             if let Some(rows) = &findings.rows {
                 out.line("")?;
                 write_rows(rows, Format::Markdown, out)?;
             }
         }
         Format::Csv => {
-            app.ui.say(&asking::answer_text(&findings.text, app.ui.width));
+            app.ui.note(findings.text.trim_end());
             match &findings.rows {
                 Some(rows) => write_rows(rows, Format::Csv, out)?,
                 None => {

@@ -9,6 +9,7 @@ use dbagent::request::Params;
 use dbagent::text::printable;
 use dbagent::{GuardedSession, LightAgent};
 
+use crate::answer;
 use crate::app::{App, Running, cancellable};
 use crate::asking::{self, Findings, Status};
 use crate::exit::{Exit, Failure, Outcome};
@@ -145,7 +146,7 @@ async fn question(
     let answer = asking::ask(app, agent, session.dialect(), thread, &text).await?;
     let findings = Findings::of(&answer);
     app.ui.gap(out);
-    out.line(asking::answer_text(&findings.text, out.width))?;
+    answer::write(&findings.text, out)?;
     out.flush()?;
     app.ui.note(&format!("{}, {}", asking::summary(agent, &before), time(started.elapsed())));
     if findings.status == Status::Incomplete {

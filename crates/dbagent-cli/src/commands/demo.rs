@@ -14,6 +14,7 @@ use dbagent::tool::{Arguments, HostObjects, Tool, ToolContext, ToolError};
 use dbagent::{Database, Error, ErrorKind, GuardedSession, LightAgent};
 
 use super::chat;
+use crate::answer;
 use crate::app::{App, Running};
 use crate::asking::{self, Findings};
 use crate::exit::{Exit, Failure, Outcome};
@@ -42,7 +43,7 @@ pub(crate) struct Args {
 /// What the tour asks.
 const QUESTIONS: &[&str] = &[
     "Which five artists have the most albums?",
-    "How much did customers from each country spend in total?",
+    "What were the total sales per year?",
     "How many tracks were never sold?",
 ];
 /// What the guard refuses whoever asks.
@@ -128,7 +129,7 @@ async fn ask(
     let answer = asking::ask(app, agent, session.dialect(), &agent.new_thread(), question).await?;
     let findings = Findings::of(&answer);
     app.ui.gap(out);
-    out.line(asking::answer_text(&findings.text, out.width))?;
+    answer::write(&findings.text, out)?;
     out.flush()?;
     app.ui.note(&format!("{}, {}", asking::summary(agent, &before), time(started.elapsed())));
     Ok(findings.status.exit())

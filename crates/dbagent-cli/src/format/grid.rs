@@ -82,6 +82,25 @@ impl Grid {
         self.rows.push(cells.into_iter().collect());
     }
 
+    /// A table from texts: the names and the rows. Columns of numbers are put to the right.
+    pub(crate) fn of_texts(names: &[String], rows: &[Vec<String>]) -> Self {
+        let is_number = |text: &String| !text.is_empty() && text.replace(',', "").parse::<f64>().is_ok();
+        let columns = names.iter().enumerate().map(|(i, name)| {
+            let mut values =
+                rows.iter().filter_map(|row| row.get(i)).filter(|v| *v != dbagent::observe::NULL).peekable();
+            if values.peek().is_some() && values.all(is_number) {
+                Column::right(name)
+            } else {
+                Column::left(name)
+            }
+        });
+        let mut grid = Self::new(columns.collect());
+        for row in rows {
+            grid.row((0..names.len()).map(|i| Text::of(row.get(i).map(String::as_str).unwrap_or_default())));
+        }
+        grid
+    }
+
     /// The rows of a result.
     pub(crate) fn of_rows(schema: &SchemaRef, batches: &[RecordBatch]) -> Self {
         let columns = schema
