@@ -84,8 +84,19 @@ fn reference(schema: &Schema, question: &str) -> Reference {
     let text = question.trim().trim_end_matches(['?', '.', '!']).trim();
     let lower = text.to_lowercase();
     let listing = [
-        "list them", "show them", "show me them", "name them", "who are they", "which ones", "what are they", "list those",
-        "show those", "which are they", "give me the list", "which ones are they", "list these",
+        "list them",
+        "show them",
+        "show me them",
+        "name them",
+        "who are they",
+        "which ones",
+        "what are they",
+        "list those",
+        "show those",
+        "which are they",
+        "give me the list",
+        "which ones are they",
+        "list these",
     ];
     if listing.contains(&lower.trim_start_matches("and ").trim()) {
         return Reference::ListThem;
@@ -113,9 +124,27 @@ fn reference(schema: &Schema, question: &str) -> Reference {
         }
     }
     let markers = [
-        "and what about", "what about", "and how about", "how about", "and the same for", "the same for", "same for",
-        "the same but for", "same but for", "the same but", "same but", "the same", "now for", "and now for", "now only", "only for",
-        "and only", "only", "and for", "and", "but",
+        "and what about",
+        "what about",
+        "and how about",
+        "how about",
+        "and the same for",
+        "the same for",
+        "same for",
+        "the same but for",
+        "same but for",
+        "the same but",
+        "same but",
+        "the same",
+        "now for",
+        "and now for",
+        "now only",
+        "only for",
+        "and only",
+        "only",
+        "and for",
+        "and",
+        "but",
     ];
     for marker in markers {
         let Some(rest) = strip(text, lower.len(), marker) else { continue };
@@ -123,10 +152,16 @@ fn reference(schema: &Schema, question: &str) -> Reference {
         if rest.is_empty() || !is_fragment(schema, rest) {
             return Reference::None;
         }
-        let prepositions =
-            ["in", "on", "for", "from", "by", "with", "without", "of", "at", "before", "after", "since", "between", "during", "not", "per", "until", "in the"];
+        let prepositions = [
+            "in", "on", "for", "from", "by", "with", "without", "of", "at", "before", "after", "since",
+            "between", "during", "not", "per", "until", "in the",
+        ];
         let first = rest.split_whitespace().next().unwrap_or_default().to_lowercase();
-        return Reference::Same(if prepositions.contains(&first.as_str()) { rest.to_owned() } else { format!("in {rest}") });
+        return Reference::Same(if prepositions.contains(&first.as_str()) {
+            rest.to_owned()
+        } else {
+            format!("in {rest}")
+        });
     }
     Reference::None
 }
@@ -136,7 +171,8 @@ fn strip<'a>(text: &'a str, length: usize, start: &str) -> Option<&'a str> {
     let tail = text.get(text.len().checked_sub(length)?..)?;
     let head = tail.get(..start.len())?;
     let rest = tail.get(start.len()..)?;
-    (head.eq_ignore_ascii_case(start) && (rest.is_empty() || rest.starts_with([' ', ',', ':']))).then_some(rest)
+    (head.eq_ignore_ascii_case(start) && (rest.is_empty() || rest.starts_with([' ', ',', ':'])))
+        .then_some(rest)
 }
 
 /// Whether a text only narrows: it asks nothing of its own and names no table.
@@ -145,7 +181,17 @@ fn is_fragment(schema: &Schema, rest: &str) -> bool {
     let asks = chunks.list.iter().any(|c| {
         matches!(
             c.kw,
-            Some(Kw::HowMany | Kw::HowMuch | Kw::What | Kw::Which | Kw::Who | Kw::When | Kw::Where | Kw::Show | Kw::CountOf)
+            Some(
+                Kw::HowMany
+                    | Kw::HowMuch
+                    | Kw::What
+                    | Kw::Which
+                    | Kw::Who
+                    | Kw::When
+                    | Kw::Where
+                    | Kw::Show
+                    | Kw::CountOf
+            )
         )
     });
     let grouped = chunks.list.iter().any(|c| matches!(c.kw, Some(Kw::Per | Kw::By | Kw::Each)));
@@ -156,7 +202,9 @@ fn is_fragment(schema: &Schema, rest: &str) -> bool {
 /// The question before with the conditions and groups of the fragment in place of its own.
 fn same(schema: &Schema, mut before: Intent, fragment: Intent) -> Understood {
     if fragment.conds.is_empty() && fragment.keys.is_empty() {
-        return Understood::Unsure(Unsure::new("what is to be different from the question before is not clear"));
+        return Understood::Unsure(Unsure::new(
+            "what is to be different from the question before is not clear",
+        ));
     }
     for cond in fragment.conds {
         let slot = before.conds.iter().position(|c| same_slot(&c.test, &cond.test));
@@ -175,15 +223,18 @@ fn same(schema: &Schema, mut before: Intent, fragment: Intent) -> Understood {
     before.stored.extend(fragment.stored);
     before.notes.push("the rest is as in the question before".to_owned());
     // A sum over rows that a condition only touches would count too much.
-    let sums = before.figures.iter().filter(|m| matches!(m.agg, Agg::Sum | Agg::Avg)).copied().collect::<Vec<_>>();
+    let sums =
+        before.figures.iter().filter(|m| matches!(m.agg, Agg::Sum | Agg::Avg)).copied().collect::<Vec<_>>();
     for m in sums {
         for c in &before.conds {
             if let Some(table) = c.test.table()
                 && schema.distance(m.of.table(), table).is_none()
             {
                 return Understood::Unsure(
-                    Unsure::new("the figure of the question before cannot be narrowed like this; ask it in full")
-                        .with([m.of.table(), table]),
+                    Unsure::new(
+                        "the figure of the question before cannot be narrowed like this; ask it in full",
+                    )
+                    .with([m.of.table(), table]),
                 );
             }
         }
@@ -203,11 +254,16 @@ fn same_slot(a: &Test, b: &Test) -> bool {
 
 /// The fragment, asked of the rows of the question before.
 fn those(before: Intent, mut fragment: Intent) -> Understood {
-    if before.rank.is_some() || before.limit.is_some() || !before.keys.is_empty() || !before.having.is_empty() {
-        return Understood::Unsure(Unsure::new("which rows “those” are is not clear; ask the question in full"));
+    if before.rank.is_some() || before.limit.is_some() || !before.keys.is_empty() || !before.having.is_empty()
+    {
+        return Understood::Unsure(Unsure::new(
+            "which rows “those” are is not clear; ask the question in full",
+        ));
     }
     if before.subject != fragment.subject {
-        return Understood::Unsure(Unsure::new("“those” are rows of another table; ask the question in full"));
+        return Understood::Unsure(Unsure::new(
+            "“those” are rows of another table; ask the question in full",
+        ));
     }
     let behind = fragment.conds.iter().map(|c| c.branch).max().map_or(0, |b| b + 1);
     fragment.conds.extend(before.conds.into_iter().map(|c| Cond { branch: c.branch + behind, ..c }));
@@ -221,7 +277,9 @@ fn those(before: Intent, mut fragment: Intent) -> Understood {
 /// The rows that were counted or spoken of.
 fn list_them(mut before: Intent) -> Understood {
     if !before.figures.is_empty() || before.form == Form::Share || before.form == Form::MeanOfGroups {
-        return Understood::Unsure(Unsure::new("what is to be listed is not clear; ask the question in full"));
+        return Understood::Unsure(Unsure::new(
+            "what is to be listed is not clear; ask the question in full",
+        ));
     }
     if let Some(column) = before.counted.take() {
         before.outputs = vec![Output::Column(column)];
@@ -244,7 +302,10 @@ mod tests {
         assert_eq!(reference(&schema, "And in Canada?"), same("in Canada"));
         assert_eq!(reference(&schema, "the same for 2011"), same("in 2011"));
         assert_eq!(reference(&schema, "What about Jazz?"), same("in Jazz"));
-        assert_eq!(reference(&schema, "How many of those are from Brazil?"), Reference::Those("how many {} are from Brazil".into()));
+        assert_eq!(
+            reference(&schema, "How many of those are from Brazil?"),
+            Reference::Those("how many {} are from Brazil".into())
+        );
         assert_eq!(reference(&schema, "list them"), Reference::ListThem);
         assert_eq!(reference(&schema, "And how many customers are there?"), Reference::None);
         assert_eq!(reference(&schema, "Android phones"), Reference::None);

@@ -40,7 +40,7 @@ impl Link {
 
 /// Links some words (singular, lower case).
 pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
-        if words.iter().any(|w| ["the", "a", "an"].contains(&w.as_str())) {
+    if words.iter().any(|w| ["the", "a", "an"].contains(&w.as_str())) {
         return Link::default();
     }
     let kept: Vec<&str> = words.iter().map(String::as_str).filter(|w| *w != "of").collect();
@@ -55,7 +55,9 @@ pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
         }
         for (column, c) in schema.columns(id) {
             let plain = column_score(&kept, &c.label, &table.label, ordered);
-            let named = ((kept == ["name"] || kept == ["full", "name"]) && schema.name_columns(id).contains(&column)).then_some(FULL);
+            let named = ((kept == ["name"] || kept == ["full", "name"])
+                && schema.name_columns(id).contains(&column))
+            .then_some(FULL);
             if let Some(score) = plain.max(named) {
                 out.columns.push((column, score));
             }

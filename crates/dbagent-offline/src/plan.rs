@@ -107,6 +107,8 @@ pub(crate) enum Stored {
     Text,
     /// Seconds since 1970.
     Epoch,
+    /// The year as a number.
+    Year,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -25,9 +25,12 @@ pub(crate) fn fill(schema: &Value, answer: &Answer) -> Result<String, ModelError
     };
     let value = match schema.get("type").and_then(Value::as_str) {
         Some("object") | None => object(schema, answer).map_err(refuse)?,
-        Some(kind) => plain(kind, schema, answer).ok_or_else(|| refuse(format!("the result is no {kind}")))?,
+        Some(kind) => {
+            plain(kind, schema, answer).ok_or_else(|| refuse(format!("the result is no {kind}")))?
+        }
     };
-    let validator = jsonschema::validator_for(schema).map_err(|e| refuse(format!("the schema is not valid ({e})")))?;
+    let validator =
+        jsonschema::validator_for(schema).map_err(|e| refuse(format!("the schema is not valid ({e})")))?;
     if let Some(error) = validator.iter_errors(&value).next() {
         return Err(refuse(format!("at {} {error}", error.instance_path())));
     }
@@ -36,13 +39,20 @@ pub(crate) fn fill(schema: &Value, answer: &Answer) -> Result<String, ModelError
 
 fn object(schema: &Value, answer: &Answer) -> Result<Value, String> {
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let mut out = Map::new();
     for (name, property) in &properties {
         match member(name, property, answer) {
             Some(value) => _ = out.insert(name.clone(), value),
-            None if required.contains(&name.as_str()) => return Err(format!("“{name}” is nothing that it found")),
+            None if required.contains(&name.as_str()) => {
+                return Err(format!("“{name}” is nothing that it found"));
+            }
             None => {}
         }
     }
@@ -67,19 +77,29 @@ fn kind(schema: &Value) -> Option<&str> {
 fn member(name: &str, schema: &Value, answer: &Answer) -> Option<Value> {
     let kind = kind(schema);
     match plainly(name).as_str() {
-        "answer" | "text" | "summary" | "explanation" | "message" | "response" if kind.is_none_or(|k| k == "string") => {
+        "answer" | "text" | "summary" | "explanation" | "message" | "response"
+            if kind.is_none_or(|k| k == "string") =>
+        {
             Some(json!(answer.text))
         }
-        "sql" | "statement" | "query" if kind.is_none_or(|k| k == "string") => answer.statement.as_ref().map(|s| json!(s)),
+        "sql" | "statement" | "query" if kind.is_none_or(|k| k == "string") => {
+            answer.statement.as_ref().map(|s| json!(s))
+        }
         "statements" | "queries" => answer.statement.as_ref().map(|s| json!([s])),
-        "columns" | "headers" | "fields" => answer.table.as_ref().map(|t| {
-            json!(t.columns.iter().map(|(n, _)| n).collect::<Vec<_>>())
-        }),
-        "rows" | "data" | "results" | "records" | "items" => answer.table.as_ref().and_then(|t| rows(schema, t)),
+        "columns" | "headers" | "fields" => {
+            answer.table.as_ref().map(|t| json!(t.columns.iter().map(|(n, _)| n).collect::<Vec<_>>()))
+        }
+        "rows" | "data" | "results" | "records" | "items" => {
+            answer.table.as_ref().and_then(|t| rows(schema, t))
+        }
         "rowcount" | "numberofrows" | "nrows" => answer.table.as_ref().map(|t| json!(t.rows.len())),
         "complete" | "iscomplete" => answer.table.as_ref().map(|_| json!(answer.complete)),
-        "sure" | "confident" | "understood" | "answered" if kind == Some("boolean") => Some(json!(answer.table.is_some())),
-        "value" | "result" | "count" | "total" | "number" | "amount" | "figure" => scalar(schema, answer.table.as_ref()?),
+        "sure" | "confident" | "understood" | "answered" if kind == Some("boolean") => {
+            Some(json!(answer.table.is_some()))
+        }
+        "value" | "result" | "count" | "total" | "number" | "amount" | "figure" => {
+            scalar(schema, answer.table.as_ref()?)
+        }
         plain_name => {
             // A column of the only row.
             let table = answer.table.as_ref()?;
@@ -137,7 +157,10 @@ fn rows(schema: &Value, table: &ReadTable) -> Option<Value> {
                 for (cell, (name, declared)) in cells {
                     let named = wanted.and_then(|w| w.iter().find(|(k, _)| plainly(k) == plainly(name)));
                     let key = named.map_or(name, |(k, _)| k);
-                    out.insert(key.clone(), typed(named.and_then(|(_, s)| kind(s)), cell.as_deref(), declared)?);
+                    out.insert(
+                        key.clone(),
+                        typed(named.and_then(|(_, s)| kind(s)), cell.as_deref(), declared)?,
+                    );
                 }
                 Some(Value::Object(out))
             }
@@ -187,7 +210,10 @@ mod tests {
         });
         assert_eq!(value, expected);
         assert_eq!(fill(&json!({"type": "integer"}), &answer()).unwrap(), "1297");
-        assert_eq!(fill(&json!({"type": "array", "items": {"type": "integer"}}), &answer()).unwrap(), "[1297]");
+        assert_eq!(
+            fill(&json!({"type": "array", "items": {"type": "integer"}}), &answer()).unwrap(),
+            "[1297]"
+        );
     }
 
     #[test]

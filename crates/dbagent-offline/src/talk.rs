@@ -23,21 +23,63 @@ pub(crate) enum Talk {
 }
 
 const GREETINGS: [&str; 24] = [
-    "hello", "hi", "hey", "good morning", "good evening", "good afternoon", "thanks", "thank you", "thank you very much",
-    "bye", "goodbye", "help", "help me", "who are you", "what are you", "what can you do", "how are you", "are you an ai",
-    "are you a language model", "are you chatgpt", "which model are you", "what model are you", "what is this",
+    "hello",
+    "hi",
+    "hey",
+    "good morning",
+    "good evening",
+    "good afternoon",
+    "thanks",
+    "thank you",
+    "thank you very much",
+    "bye",
+    "goodbye",
+    "help",
+    "help me",
+    "who are you",
+    "what are you",
+    "what can you do",
+    "how are you",
+    "are you an ai",
+    "are you a language model",
+    "are you chatgpt",
+    "which model are you",
+    "what model are you",
+    "what is this",
     "how do you work",
 ];
 
 const WRITES: [&str; 24] = [
-    "delete", "remove", "drop", "insert", "add", "update", "change", "create", "rename", "truncate", "alter", "modify",
-    "set", "increase", "decrease", "replace", "erase", "wipe", "clear", "purge", "edit", "grant", "revoke", "overwrite",
+    "delete",
+    "remove",
+    "drop",
+    "insert",
+    "add",
+    "update",
+    "change",
+    "create",
+    "rename",
+    "truncate",
+    "alter",
+    "modify",
+    "set",
+    "increase",
+    "decrease",
+    "replace",
+    "erase",
+    "wipe",
+    "clear",
+    "purge",
+    "edit",
+    "grant",
+    "revoke",
+    "overwrite",
 ];
 
 /// Words before a request that say nothing.
 const POLITE: [&str; 26] = [
-    "please", "can", "could", "would", "will", "you", "i", "we", "want", "need", "to", "like", "let", "us", "me", "just", "now",
-    "then", "and", "also", "ok", "okay", "kindly", "should", "must", "go",
+    "please", "can", "could", "would", "will", "you", "i", "we", "want", "need", "to", "like", "let", "us",
+    "me", "just", "now", "then", "and", "also", "ok", "okay", "kindly", "should", "must", "go",
 ];
 
 /// Looks at a text before anything else does.
@@ -45,7 +87,8 @@ pub(crate) fn read(question: &str) -> Talk {
     let words: Vec<String> =
         tokens(question).into_iter().filter(|t| t.kind == Kind::Word).map(|t| t.lower).collect();
     let text = words.join(" ");
-    if words.is_empty() && !question.chars().any(char::is_alphanumeric) || GREETINGS.contains(&text.as_str()) {
+    if words.is_empty() && !question.chars().any(char::is_alphanumeric) || GREETINGS.contains(&text.as_str())
+    {
         return Talk::About;
     }
     let mut rest = words.iter().skip_while(|w| POLITE.contains(&w.as_str()));
@@ -55,7 +98,8 @@ pub(crate) fn read(question: &str) -> Talk {
         return Talk::Write(first.clone());
     }
     // `… and then delete them`.
-    let unquoted: Vec<String> = tokens(question).into_iter().filter(|t| !t.is_capital()).map(|t| t.lower).collect();
+    let unquoted: Vec<String> =
+        tokens(question).into_iter().filter(|t| !t.is_capital()).map(|t| t.lower).collect();
     let joined = unquoted.windows(2).find_map(|w| match w {
         [and, verb] if ["and", "then", "also"].contains(&and.as_str()) && strong(verb) => Some(verb.clone()),
         _ => None,
@@ -69,19 +113,88 @@ fn strong(verb: &str) -> bool {
 
 /// Words of a question about the schema that say nothing more.
 const FILL: [&str; 74] = [
-    "what", "which", "is", "are", "there", "the", "a", "an", "in", "of", "on", "this", "that", "my", "our", "your", "all",
-    "list", "show", "me", "give", "display", "name", "names", "tell", "about", "do", "does", "have", "has", "we", "you", "it",
-    "database", "db", "databases", "schema", "structure", "layout", "table", "tables", "view", "views", "column", "columns",
-    "field", "fields", "describe", "explain", "how", "many", "exist", "available", "see", "can", "i", "please", "contain",
-    "contains", "data", "stored", "look", "like", "kind", "store", "hold", "get", "overview", "definition", "attribute",
-    "attributes", "for", "from", "type",
+    "what",
+    "which",
+    "is",
+    "are",
+    "there",
+    "the",
+    "a",
+    "an",
+    "in",
+    "of",
+    "on",
+    "this",
+    "that",
+    "my",
+    "our",
+    "your",
+    "all",
+    "list",
+    "show",
+    "me",
+    "give",
+    "display",
+    "name",
+    "names",
+    "tell",
+    "about",
+    "do",
+    "does",
+    "have",
+    "has",
+    "we",
+    "you",
+    "it",
+    "database",
+    "db",
+    "databases",
+    "schema",
+    "structure",
+    "layout",
+    "table",
+    "tables",
+    "view",
+    "views",
+    "column",
+    "columns",
+    "field",
+    "fields",
+    "describe",
+    "explain",
+    "how",
+    "many",
+    "exist",
+    "available",
+    "see",
+    "can",
+    "i",
+    "please",
+    "contain",
+    "contains",
+    "data",
+    "stored",
+    "look",
+    "like",
+    "kind",
+    "store",
+    "hold",
+    "get",
+    "overview",
+    "definition",
+    "attribute",
+    "attributes",
+    "for",
+    "from",
+    "type",
 ];
 
 /// Answers a question about the schema itself.
 pub(crate) fn schema_question(question: &str, surveyed: &Surveyed) -> Option<String> {
     let schema = &surveyed.schema;
     let list = tokens(question);
-    let words: BTreeSet<&str> = list.iter().filter(|t| t.kind == Kind::Word).map(|t| t.lower.as_str()).collect();
+    let words: BTreeSet<&str> =
+        list.iter().filter(|t| t.kind == Kind::Word).map(|t| t.lower.as_str()).collect();
     let any = |wanted: &[&str]| wanted.iter().any(|w| words.contains(w));
     let columns = any(&["column", "columns", "field", "fields", "attribute", "attributes"]);
     let structure = any(&["schema", "structure", "describe", "layout", "definition"]);
@@ -160,7 +273,11 @@ fn overview(surveyed: &Surveyed, count: bool) -> String {
 
 fn description(o: &ObjectDetail) -> String {
     let name = cell(&o.summary.name.name);
-    let mut out = format!("{} {name}, {} columns.\n\n| Column | Type | Key |\n| --- | --- | --- |\n", o.summary.kind.as_str(), o.columns.len());
+    let mut out = format!(
+        "{} {name}, {} columns.\n\n| Column | Type | Key |\n| --- | --- | --- |\n",
+        o.summary.kind.as_str(),
+        o.columns.len()
+    );
     for c in &o.columns {
         let mut key = Vec::new();
         if o.primary_key.contains(&c.name) {
@@ -186,7 +303,13 @@ fn tables_with(rest: &[&str], surveyed: &Surveyed) -> Option<String> {
         .filter(|(_, c)| c.label.words == wanted || rest.concat() == c.name.to_lowercase())
         .map(|(t, c)| format!("- {}: {}", cell(&t.name.name), cell(&c.name)))
         .collect();
-    (!found.is_empty()).then(|| format!("{}\n\nUnderstood as: the tables with a column called “{}”.", found.join("\n"), rest.join(" ")))
+    (!found.is_empty()).then(|| {
+        format!(
+            "{}\n\nUnderstood as: the tables with a column called “{}”.",
+            found.join("\n"),
+            rest.join(" ")
+        )
+    })
 }
 
 fn cell(text: &str) -> String {

@@ -150,8 +150,8 @@ impl Compiler<'_> {
         from: Option<Day>,
         before: Option<Day>,
     ) -> Result<Pred, Unsure> {
-        let year_only = self.schema.column(column).class.is_number();
         let stored = self.stored(column);
+        let year_only = stored == Stored::Year;
         let whole = |day: Day| day.month == 1 && day.day == 1;
         if year_only && ![from, before].into_iter().flatten().all(whole) {
             let name = self.schema.spoken_column(column);
@@ -159,15 +159,11 @@ impl Compiler<'_> {
                 Unsure::new(format!("{name} holds years only, and days were asked for")).with([column.table])
             );
         }
-        let value = |day: Day| {
-            if year_only {
-                return Value::Int(i64::from(day.year));
-            }
-            match stored {
-                Stored::Native => Value::Date(day.iso()),
-                Stored::Text => Value::Text(day.iso()),
-                Stored::Epoch => Value::Int(day.epoch_days() * 86_400),
-            }
+        let value = |day: Day| match stored {
+            Stored::Native => Value::Date(day.iso()),
+            Stored::Text => Value::Text(day.iso()),
+            Stored::Epoch => Value::Int(day.epoch_days() * 86_400),
+            Stored::Year => Value::Int(i64::from(day.year)),
         };
         let expr = scope.column(self, column, false)?;
         let mut preds = Vec::new();

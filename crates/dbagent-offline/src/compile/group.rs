@@ -113,7 +113,7 @@ impl Compiler<'_> {
                     crate::plan::Part::Day => "day",
                     crate::plan::Part::Weekday => "weekday",
                 };
-                if self.schema.column(c).class.is_number() {
+                if self.stored(c) == crate::plan::Stored::Year {
                     return Ok((vec![(of.clone(), name.to_owned())], vec![of]));
                 }
                 let expr = Expr::Part { part, of: Box::new(of), stored: self.stored(c) };

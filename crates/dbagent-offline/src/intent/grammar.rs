@@ -27,6 +27,7 @@ pub(crate) fn parse(chunks: &Chunks) -> Sentence {
         },
         state: State::default(),
         inverted: false,
+        unknown_at: None,
     };
     parser.opening();
     parser.items();
@@ -57,6 +58,8 @@ struct Parser<'a> {
     state: State,
     /// Whether an auxiliary verb stands before the noun it belongs to: `does X have`.
     inverted: bool,
+    /// Where an unknown word would go on.
+    unknown_at: Option<usize>,
 }
 
 impl<'a> Parser<'a> {
@@ -222,6 +225,15 @@ impl<'a> Parser<'a> {
 
     /// The nouns that are asked for.
     fn heads(&mut self) {
+        // `Who spent …`: the verb is no noun that is asked for.
+        let verb = self.chunk(self.at).is_some_and(|c| {
+            c.words
+                .iter()
+                .any(|w| ["spent", "spend", "spends", "earned", "earn", "earns"].contains(&w.as_str()))
+        });
+        if verb && self.out.ask == Ask::Who {
+            return;
+        }
         while let Some(core) = self.core() {
             self.out.heads.push(core);
             let joined = self.symbol(self.at, &[","]) || matches!(self.kw(self.at), Some(Kw::And));

@@ -41,8 +41,11 @@ impl Resolver<'_> {
         if head.is_value() {
             let value = head.values.first();
             // What has albums is no album.
-            let not_name_of: Vec<TableId> =
-                if self.ask == Ask::Exists { self.context.iter().take(1).copied().collect() } else { Vec::new() };
+            let not_name_of: Vec<TableId> = if self.ask == Ask::Exists {
+                self.context.iter().take(1).copied().collect()
+            } else {
+                Vec::new()
+            };
             let around = pick::Around {
                 near: &self.context,
                 beside: &[],
@@ -146,14 +149,8 @@ impl Resolver<'_> {
         // The first value says where to look.
         let value = self.items.iter().flatten().find_map(|n| n.values.first().cloned());
         if let Some(v) = value {
-            let around = pick::Around {
-                near: &[],
-                beside: &[],
-                tables: &[],
-                hints: &[],
-                by: false,
-                not_name_of: &[],
-            };
+            let around =
+                pick::Around { near: &[], beside: &[], tables: &[], hints: &[], by: false, not_name_of: &[] };
             let hits = pick::hits(self.schema, &v.hits, &around, &v.text)?;
             self.explicit = true;
             return Ok(hits.first().and_then(|h| h.columns.first()).map(|c| c.table));
@@ -255,7 +252,14 @@ impl Resolver<'_> {
             }
             Ask::Measure(adjective) => {
                 let subject = self.intent.subject;
-                let Some((column, _)) = measure::adjective_column(self.schema, adjective, subject) else {
+                let found = measure::adjective_column(self.schema, adjective, subject);
+                if found.is_some_and(|(c, _)| self.schema.column(c).class == Class::Date)
+                    && adjective.name == "old"
+                {
+                    let why = "how old it is depends on the day of the question, which is not known here";
+                    return Err(Unsure::new(why).with([subject]).into());
+                }
+                let Some((column, _)) = found else {
                     return Err(Unsure::new(format!("no column says how {} it is", adjective.name))
                         .with([subject])
                         .into());

@@ -18,15 +18,21 @@ impl Resolver<'_> {
             self.branch += 1;
         }
         self.or = item.or && !self.intent.conds.is_empty();
-        self.never = item.rel == "does" || item.rel == "without" || item.hints.iter().any(|h| self.sentence.hints.contains(h));
+        self.never = item.rel == "does"
+            || item.rel == "without"
+            || item.hints.iter().any(|h| self.sentence.hints.contains(h));
         let noun = self.noun(at);
         let in_time = ["before", "after", "since", "until", "till", "prior to", "earlier than", "later than"];
         if in_time.contains(&item.rel.as_str()) && matches!(item.what, What::Noun(_) | What::Rank { .. }) {
+            if let Some(n) = noun.as_ref().filter(|n| n.is_column() && n.values.is_empty()) {
+                return self.beside_date(&item, n);
+            }
             let what = noun.map(|n| n.text).unwrap_or_default();
             return Err(Unsure::new(format!("“{} {what}” is no date that is understood", item.rel)).into());
         }
         if let Some(noun) = &noun
             && !matches!(item.what, What::Noun(_))
+            && self.ask != Ask::Versus
         {
             self.premodifiers(noun, item.predicate)?;
         }
@@ -50,6 +56,26 @@ impl Resolver<'_> {
         }
     }
 
+    /// `shipped after the required date`: two dates of a row.
+    fn beside_date(&mut self, item: &Item, noun: &Noun) -> Result<(), Stop> {
+        let near = self.around(self.last);
+        let other = self.column(noun, &near)?;
+        let (column, _) = measure::date_column(self.schema, &near, &item.hints)?;
+        if self.schema.column(other).class != Class::Date || column == other {
+            return Err(
+                Unsure::new(format!("“{} {}” is no date that is understood", item.rel, noun.text)).into()
+            );
+        }
+        let op = match item.rel.as_str() {
+            "before" | "prior to" | "earlier than" => Op::Lt,
+            "until" | "till" => Op::Le,
+            "since" => Op::Ge,
+            _ => Op::Gt,
+        };
+        self.cond(Test::Columns(column, op, other), item.neg, self.ask == Ask::Share && item.predicate);
+        Ok(())
+    }
+
     /// Values and flags before a noun: `Rock tracks`, `discontinued products`.
     pub(super) fn premodifiers(&mut self, noun: &Noun, predicate: bool) -> Result<(), Stop> {
         let share = self.ask == Ask::Share && predicate;
@@ -58,6 +84,11 @@ impl Resolver<'_> {
                 continue;
             }
             let Some(table) = noun.table else { continue };
+            // `home games`: the word says which of two links is meant.
+            let role = crate::words::singular(&words.to_lowercase());
+            if self.schema.edges().any(|(_, e)| e.from == table && e.role.contains(&role)) {
+                continue;
+            }
             let near = self.around(Some(table));
             let column = pick::column(self.schema, columns, &near, words)?;
             let c = self.schema.column(column);
@@ -561,7 +592,9 @@ impl Resolver<'_> {
                 return self.rank_by_column(column, rank, None);
             }
             if !rank.total {
-                return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column))).with([column.table]).into());
+                return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column)))
+                    .with([column.table])
+                    .into());
             }
             self.wish(
                 Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Values(column) }),
@@ -588,7 +621,9 @@ impl Resolver<'_> {
         let subject = self.intent.subject;
         let c = self.schema.column(column);
         if !(c.is_figure() || matches!(c.class, Class::Date | Class::Int | Class::Real)) || c.links {
-            return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column))).with([column.table]).into());
+            return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column)))
+                .with([column.table])
+                .into());
         }
         let descending = descending.unwrap_or(rank.dir == Dir::Most);
         let grouped = !self.explicit && self.intent.outputs.iter().any(|o| matches!(o, Output::Column(c) if c.table == column.table && !self.schema.name_columns(c.table).contains(c)));
@@ -738,6 +773,10 @@ impl Resolver<'_> {
             }
             _ if self.intent.subject.0 != usize::MAX && self.intent.subject != column.table => {
                 Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Rows(self.intent.subject) })
+            }
+            _ if !self.schema.name_columns(column.table).contains(&column) => {
+                self.intent.subject = column.table;
+                Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Rows(column.table) })
             }
             _ => return Err(Unsure::new("what there is more of is not clear").into()),
         };

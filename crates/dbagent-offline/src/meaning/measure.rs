@@ -192,7 +192,10 @@ pub(crate) fn stored(
         shape == "dddd-dd-dd" || v.is_empty()
     };
     let epoch = |v: &String| v.parse::<f64>().is_ok_and(|n| n.abs() > 1e7 && n.abs() < 1e11);
-    if values.iter().all(iso) {
+    let year = |v: &String| v.parse::<i64>().is_ok_and(|n| (1000..=2999).contains(&n));
+    if !values.is_empty() && values.iter().all(year) {
+        Ok(Stored::Year)
+    } else if values.iter().all(iso) {
         Ok(Stored::Text)
     } else if values.iter().all(epoch) {
         Ok(Stored::Epoch)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::noun::{Noun, read};
 use super::{Cond, Facts, Form, Intent, Key, Measure, OrderBy, Output, Stop, Test, Unsure, measure, pick};
 use crate::intent::{Ask, Chunk, Chunks, Figure, Item, Kw, Rank, Sentence, What};
-use crate::plan::{Agg, Op};
+use crate::plan::{Agg, Op, Stored};
 use crate::schema::{ColumnId, Schema, TableId};
 use crate::sql::Dialect;
 
@@ -327,7 +327,9 @@ impl Resolver<'_> {
     /// Takes a superlative; a second one is too much.
     pub(super) fn ranked(&mut self, ranked: super::Ranked) -> Result<(), Stop> {
         if self.intent.rank.is_some_and(|r| r != ranked) {
-            return Err(Unsure::new("two superlatives at once are asked for").with([self.intent.subject]).into());
+            return Err(Unsure::new("two superlatives at once are asked for")
+                .with([self.intent.subject])
+                .into());
         }
         self.intent.rank = Some(ranked);
         Ok(())
@@ -390,7 +392,7 @@ impl Resolver<'_> {
                 Use::Rank(rank) => {
                     self.show(m);
                     let descending = rank.dir == crate::intent::Dir::Most;
-                                        let by = OrderBy::Measure(m);
+                    let by = OrderBy::Measure(m);
                     let limit = rank.limit.or(self.intent.limit.take());
                     self.intent.rank = Some(super::Ranked { by, descending, limit, place: rank.place });
                 }
@@ -415,7 +417,9 @@ impl Resolver<'_> {
         self.rows_of_groups();
         let by_column = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(_)));
         if by_column && !self.intent.figures.is_empty() && self.intent.keys.is_empty() {
-            return Err(Unsure::new("a figure of the first one only is asked for").with([self.intent.subject]).into());
+            return Err(Unsure::new("a figure of the first one only is asked for")
+                .with([self.intent.subject])
+                .into());
         }
         self.finish_form()?;
         self.by_value()?;
@@ -425,13 +429,19 @@ impl Resolver<'_> {
     /// `For each director, the titles`: without a figure the groups are only shown beside the rows.
     fn rows_of_groups(&mut self) {
         let ranked = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(_)));
-        if ranked || !self.intent.figures.is_empty() || !self.intent.having.is_empty() || self.intent.outputs.is_empty() {
+        if ranked
+            || !self.intent.figures.is_empty()
+            || !self.intent.having.is_empty()
+            || self.intent.outputs.is_empty()
+        {
             return;
         }
         let mut outputs: Vec<Output> = Vec::new();
         for key in std::mem::take(&mut self.intent.keys) {
             match key {
-                Key::Entity(t) => outputs.extend(self.schema.shown_columns(t).into_iter().map(Output::Column)),
+                Key::Entity(t) => {
+                    outputs.extend(self.schema.shown_columns(t).into_iter().map(Output::Column))
+                }
                 Key::Column(c) => outputs.push(Output::Column(c)),
                 other => self.intent.keys.push(other),
             }
@@ -453,7 +463,8 @@ impl Resolver<'_> {
             .iter()
             .enumerate()
             .filter(|(i, c)| {
-                let to_one = c.test.table().is_some_and(|t| self.schema.distance(self.intent.subject, t).is_some());
+                let to_one =
+                    c.test.table().is_some_and(|t| self.schema.distance(self.intent.subject, t).is_some());
                 !c.neg
                     && to_one
                     && self.intent.conds.iter().enumerate().any(|(j, o)| {
@@ -678,7 +689,9 @@ impl Resolver<'_> {
             }
         }
         for column in columns {
-            if self.schema.column(column).class.is_number() {
+            let c = self.schema.column(column);
+            if c.class.is_number() && c.label.has("year") {
+                self.intent.stored.insert(column, Stored::Year);
                 continue;
             }
             let stored = measure::stored(self.schema, column, self.dialect, self.facts)?;

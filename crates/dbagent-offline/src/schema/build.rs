@@ -119,14 +119,18 @@ fn class(declared: &str, label: &Label) -> Class {
     } else if has(&["DATE", "TIME"]) {
         Class::Date
     } else if has(&["INT", "SERIAL", "YEAR"]) && !has(&["INTERVAL", "POINT"]) {
-        Class::Int
+        // Seconds since 1970 are dates, too, where the name says when.
+        let last = label.words.last().map(String::as_str);
+        let dated = label.has_any(&["timestamp", "datetime", "date"])
+            || (matches!(last, Some("at" | "on")) && label.words.len() > 1);
+        if dated { Class::Date } else { Class::Int }
     } else if has(&["REAL", "FLOA", "DOUB", "NUMERIC", "DEC", "MONEY", "NUMBER"]) {
         Class::Real
     } else if has(&["CHAR", "CLOB", "TEXT", "STRING", "UUID", "ENUM"]) {
         // SQLite has no type for dates, so names tell.
         let last = label.words.last().map(String::as_str);
         let dated = label.has_any(&["date", "timestamp", "datetime"])
-            || (last == Some("at") && label.words.len() > 1);
+            || (matches!(last, Some("at" | "on" | "created" | "updated")) && label.words.len() > 1);
         if dated { Class::Date } else { Class::Text }
     } else {
         Class::Unknown

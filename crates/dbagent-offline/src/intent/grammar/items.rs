@@ -25,7 +25,16 @@ impl Parser<'_> {
                     self.state.hints.push(chunk.phrase());
                 } else {
                     // Nothing took it: it says something that is not understood.
-                    self.out.unknown.push(chunk.text.clone());
+                    // Unknown words side by side are one name.
+                    let joined = self.unknown_at == Some(before) && chunk.is_unknown();
+                    match self.out.unknown.last_mut().filter(|_| joined) {
+                        Some(last) => {
+                            last.push(' ');
+                            last.push_str(&chunk.text);
+                        }
+                        None => self.out.unknown.push(chunk.text.clone()),
+                    }
+                    self.unknown_at = chunk.is_unknown().then_some(before + 1);
                 }
             }
         }
@@ -303,11 +312,17 @@ impl Parser<'_> {
         }
         // `the average price for different brands`.
         let aggregated = self.out.ask == Ask::Count || self.out.heads.iter().any(|h| !h.aggs.is_empty());
-        let different = core.distinct && aggregated && ["for", "across", "by"].contains(&self.state.rel.as_str());
+        let different =
+            core.distinct && aggregated && ["for", "across", "by"].contains(&self.state.rel.as_str());
         if core.each || different || self.state.rel == "per" {
             return self.push(What::Group(core));
         }
-        if core.number.is_some() && !self.state.rel.is_empty() && self.state.rel != "of" && core.aggs.is_empty() && !self.state.have {
+        if core.number.is_some()
+            && !self.state.rel.is_empty()
+            && self.state.rel != "of"
+            && core.aggs.is_empty()
+            && !self.state.have
+        {
             // `in 3 genres`: a count of its own.
             let number = core.number.take().unwrap_or_default() as f64;
             return self.push(What::Number { op: Op::Eq, number, core });
@@ -613,7 +628,15 @@ impl Parser<'_> {
                 }
                 _ => op,
             };
-            let unit = self.unit();
+            let mut unit = self.unit();
+            if adjective.is_some() && matches!(self.kw(self.at), Some(Kw::Part(_))) {
+                // `older than 40 years`.
+                unit = Some(self.at);
+                self.at += 1;
+                if self.chunk(self.at).is_some_and(|c| c.words == ["old"]) {
+                    self.at += 1;
+                }
+            }
             while matches!(self.kw(self.at), Some(Kw::Distinct | Kw::Skip)) && !self.is_noun(self.at) {
                 self.at += 1;
             }

@@ -88,9 +88,7 @@ impl Resolver<'_> {
                 let time_op = time_op(op).ok_or_else(|| Unsure::new("a date cannot be compared so"))?;
                 self.time_on(column, time_op, *time, None, neg, share)?;
             }
-            Operand::Times(a, b) => {
-                self.time_on(column, TimeOp::Between, *a, Some(*b), neg, share)?
-            }
+            Operand::Times(a, b) => self.time_on(column, TimeOp::Between, *a, Some(*b), neg, share)?,
             Operand::Figure(agg) => {
                 if !self.schema.column(column).is_figure() {
                     return Err(Unsure::new(format!("{} is no figure", self.schema.spoken_column(column)))
@@ -115,7 +113,9 @@ impl Resolver<'_> {
                 let own = c.hits.iter().find(|h| h.columns.as_slice() == [column]);
                 let value = self.typed(column, own.map_or(c.text.as_str(), |h| h.value.as_str()));
                 match op {
-                    Op::Eq | Op::Ne => self.cond(Test::In(vec![column], vec![value]), (op == Op::Ne) != neg, share),
+                    Op::Eq | Op::Ne => {
+                        self.cond(Test::In(vec![column], vec![value]), (op == Op::Ne) != neg, share)
+                    }
                     op => self.cond(Test::Compare(column, op, value), neg, share),
                 }
             }

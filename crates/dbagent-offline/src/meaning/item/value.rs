@@ -39,7 +39,14 @@ impl Resolver<'_> {
         if linked {
             not_name_of.extend(self.last.filter(|t| noun.table != Some(*t)));
         }
-        let around = pick::Around { near: &near, beside: &beside, tables: &tables, hints, by, not_name_of: &not_name_of };
+        let around = pick::Around {
+            near: &near,
+            beside: &beside,
+            tables: &tables,
+            hints,
+            by,
+            not_name_of: &not_name_of,
+        };
         if value.hits.is_empty() {
             return Err(Unsure::new(format!("“{}” was not found in the database", value.text)));
         }
@@ -96,10 +103,15 @@ impl Resolver<'_> {
             if joined && self.join_values(item, &columns, &found) {
                 continue;
             }
-            let contains = item.hints.last().is_some_and(|h| h.starts_with("contain") || h.starts_with("includ"));
+            let contains =
+                item.hints.last().is_some_and(|h| h.starts_with("contain") || h.starts_with("includ"));
             let shown = columns.iter().all(|c| self.intent.outputs.contains(&Output::Column(*c)));
             if contains && shown {
-                self.cond(Test::Like(columns, crate::plan::Place::Anywhere, value.text.clone()), item.neg, share);
+                self.cond(
+                    Test::Like(columns, crate::plan::Place::Anywhere, value.text.clone()),
+                    item.neg,
+                    share,
+                );
                 continue;
             }
             // A value that is the subject's own name, asked for by `is there`.
