@@ -65,6 +65,9 @@ struct Inner {
     namespace: Option<String>,
 }
 
+/// How long a dialect may go on opening after its deadline before it is dropped.
+const OPEN_GRACE: Duration = Duration::from_secs(1);
+
 /// Tells the sessions of one process apart. It is an identity, not a state that anyone reads.
 static NEXT_NONCE: AtomicU64 = AtomicU64::new(1);
 
@@ -96,8 +99,10 @@ impl GuardedSession {
             access: target.access,
             guardrails: target.guardrails.clone(),
         };
-        let session = context
-            .call
+        // A dialect gives up at the deadline and can say what it waited for; this only stops one that does not.
+        let deadline = context.call.deadline.checked_add(OPEN_GRACE).unwrap_or(context.call.deadline);
+        let backstop = CallContext { deadline, cancel: context.call.cancel.clone() };
+        let session = backstop
             .bound("open", dialect.open(&target, &context))
             .await
             .and_then(|opened| opened)
