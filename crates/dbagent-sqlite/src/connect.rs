@@ -173,3 +173,74 @@ fn immutable_uri(path: &Path) -> String {
 pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Connection, "the session was closed").hint("open the target again")
 }
+
+#[cfg(test)]
+mod tests {
+    use dbagent_core::ConnUrl;
+
+    use super::*;
+
+    /// Each layer is on by itself; a test of what gets through could not tell that one is missing.
+    #[test]
+    fn every_layer_is_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x.db");
+        Connection::open(&file).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+        let location =
+            Location::of(&ConnUrl::parse(&format!("sqlite:///{}", file.display())).unwrap()).unwrap();
+        let opener = Opener::new(location, Policy::default(), Duration::from_secs(1)).unwrap();
+        let conn = opener.open(&CallContext::within(Duration::from_secs(10))).unwrap();
+        let db = &conn.db;
+        assert!(db.is_readonly("main").unwrap());
+        for (name, value) in
+            [("query_only", 1), ("trusted_schema", 0), ("cell_size_check", 1), ("mmap_size", 0)]
+        {
+            let found: i64 = db.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).unwrap();
+            assert_eq!(found, value, "{name}");
+        }
+        for (config, value) in [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
+        ] {
+            assert_eq!(db.db_config(config).unwrap(), value, "{config:?}");
+        }
+        for (limit, value) in LIMITS {
+            assert_eq!(db.limit(*limit).unwrap(), *value, "{limit:?}");
+        }
+        assert_eq!(db.limit(Limit::SQLITE_LIMIT_ATTACHED).unwrap(), 0);
+    }
+
+    #[test]
+    fn without_the_authorizer_the_file_is_still_for_reading_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x.db");
+        Connection::open(&file).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+        let location =
+            Location::of(&ConnUrl::parse(&format!("sqlite:///{}", file.display())).unwrap()).unwrap();
+        let opener = Opener::new(location, Policy::default(), Duration::from_secs(1)).unwrap();
+        let mut conn = opener.open(&CallContext::within(Duration::from_secs(10))).unwrap();
+        conn.db
+            .authorizer(None::<fn(rusqlite::hooks::AuthContext<'_>) -> rusqlite::hooks::Authorization>)
+            .unwrap();
+        conn.db.execute_batch("PRAGMA query_only = OFF").unwrap();
+        for sql in
+            ["INSERT INTO t VALUES (1)", "CREATE TABLE u (a)", "DROP TABLE t", "PRAGMA user_version = 5"]
+        {
+            assert!(conn.db.execute_batch(sql).is_err(), "{sql}");
+        }
+        let other = folder.path().join("other.db");
+        assert!(conn.db.execute("ATTACH ?1 AS o", [other.to_str().unwrap()]).is_err());
+        assert!(!other.exists());
+    }
+
+    #[test]
+    fn uris_escape_what_is_not_plain() {
+        let uri = immutable_uri(Path::new("/a b/ü?#%.db"));
+        assert_eq!(uri, "file:///a%20b/%C3%BC%3F%23%25.db?immutable=1");
+    }
+}

@@ -90,10 +90,10 @@ fn unreadable(why: Unreadable, limit: usize) -> Result<Parsed> {
         }
         Unreadable::TclVariable(at) => Finding::new(
             Rule::UnknownSyntax,
-            "a parameter followed by a parenthesis is read as one long name by SQLite",
+            "SQLite reads a parameter with a parenthesis or with two colons behind it as one long name",
             Some(at),
         )
-        .advice("Put a space or an operator behind the parameter."),
+        .advice("Name parameters by letters and digits; convert types by CAST."),
         Unreadable::Bad { what, at } => {
             return Err(syntax(format!("unrecognized token: {what}"), Some(Span::new(at, at))));
         }

@@ -19,6 +19,8 @@ use crate::schema::{self, ColumnRow, Entry, EntryKind, Hidden};
 
 /// How many objects one request may lead to. Views over views over views can double at each step.
 const MAX_OBJECTS: usize = 2_000;
+/// How many names are remembered.
+const MAX_CACHED: usize = 10_000;
 /// How deep views over views are followed to tell how heavy they are.
 const MAX_PATH: usize = 100;
 /// How deep views over views are followed; the judge refuses at the same depth.
@@ -106,7 +108,12 @@ impl Resolver {
         // What was cut short because of where it stands is not what it is by itself.
         let whole = path.is_empty() || found.as_ref().is_none_or(|k| k.weight <= MAX_OBJECTS);
         if whole {
-            self.lock().known.insert(name.clone(), found.clone());
+            let mut cache = self.lock();
+            // Names come from statements, so that there is no end to them.
+            if cache.known.len() >= MAX_CACHED {
+                cache.known.clear();
+            }
+            cache.known.insert(name.clone(), found.clone());
         }
         Ok(found)
     }

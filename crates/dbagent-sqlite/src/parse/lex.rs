@@ -84,6 +84,10 @@ impl<'t> Tokens<'t> {
                     break;
                 }
                 Err(LexError::UnterminatedBlockComment(_)) => (Some((rest, TokenType::TK_SLASH)), 1),
+                // Colons in a name, as in `$a::b`, are of Tcl too.
+                Err(LexError::BadVariableName(_)) if rest.get(1) == Some(&b':') => {
+                    return Err(Unreadable::TclVariable(Span::new(at, at + 2)));
+                }
                 Err(e) => return Err(Unreadable::Bad { what: word_for(&e), at }),
             };
             let span = Span::new(at, at + length.max(1));
@@ -250,7 +254,9 @@ mod tests {
     #[test]
     fn what_sqlite_reads_as_one_variable_is_refused() {
         assert!(matches!(Tokens::read("SELECT $a(')')", 99), Err(Unreadable::TclVariable(_))));
-        assert!(matches!(Tokens::read("SELECT :a::b", 99), Err(Unreadable::Bad { .. })));
+        assert!(matches!(Tokens::read("SELECT :a::b", 99), Err(Unreadable::TclVariable(_))));
+        assert!(matches!(Tokens::read("SELECT $::a", 99), Err(Unreadable::TclVariable(_))));
+        assert!(matches!(Tokens::read("SELECT : a", 99), Err(Unreadable::Bad { .. })));
         assert!(Tokens::read("SELECT ?(1)", 99).is_ok());
     }
 

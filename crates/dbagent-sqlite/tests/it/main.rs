@@ -18,6 +18,8 @@ mod files;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
+mod grammar;
+#[cfg(test)]
 mod host;
 #[cfg(test)]
 mod hostile;
