@@ -132,3 +132,96 @@ pub(crate) fn from_first_word(text: &str) -> &str {
     let first = tokens.list().iter().find(|t| t.kind != TokenType::TK_SEMI);
     first.and_then(|t| text.get(t.span.start..)).unwrap_or(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a statement uses, in one line: objects, then columns with the objects they may belong to, then
+    /// functions.
+    fn used(text: &str) -> String {
+        let parsed = statement(text, 10_000).unwrap();
+        assert!(parsed.findings.is_empty(), "{text}: {:?}", parsed.findings);
+        let objects: Vec<String> = parsed.objects.iter().map(|o| o.name.to_string()).collect();
+        let columns: Vec<String> = parsed
+            .columns
+            .iter()
+            .map(|c| {
+                let owners: Vec<String> =
+                    c.candidates.iter().map(|i| parsed.objects[*i].name.name.clone()).collect();
+                format!("{}.{}", owners.join("|"), c.column.as_deref().unwrap_or("*"))
+            })
+            .collect();
+        let functions: Vec<&str> = parsed.functions.iter().map(|f| f.name.as_str()).collect();
+        for span in parsed.objects.iter().map(|o| o.span).chain(parsed.columns.iter().map(|c| c.span)) {
+            assert!(span.is_none_or(|s| text.get(s.start..s.end).is_some()), "{text}: {span:?}");
+        }
+        format!("{} / {} / {}", objects.join(" "), columns.join(" "), functions.join(" "))
+    }
+
+    #[test]
+    fn names_belong_to_what_they_may_belong_to() {
+        for (text, expected) in [
+            ("SELECT a FROM t", "t / t.a / "),
+            ("SELECT x.a, b FROM t AS x, u", "t u / t.a t|u.b / "),
+            ("SELECT \"a b\", [c], `d` FROM \"my t\"", "my t / my t.a b my t.c my t.d / "),
+            ("SELECT main.t.a FROM main.t", "main.t / t.a / "),
+            ("SELECT nobody.a FROM t", "t / t.a / "),
+            ("SELECT * FROM t JOIN u ON t.a = u.b", "t u / t.a u.b t|u.* / "),
+            ("SELECT u.* FROM t JOIN u USING (k)", "t u / u.* t|u.k / "),
+            ("SELECT 1 FROM t NATURAL JOIN u", "t u / t|u.* / "),
+            ("SELECT count(*) FROM t", "t /  / count"),
+            ("SELECT a AS x FROM t ORDER BY x, b", "t / t.a t.b / "),
+            ("SELECT a AS x FROM t WHERE x > 1 GROUP BY x", "t / t.a t.x t.x / "),
+            ("SELECT s.a FROM (SELECT b AS a FROM t) s", "t / .a t.b / "),
+            ("SELECT (SELECT a FROM u) FROM t", "u t / u|t.a / "),
+            ("SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.x = t.y)", "t u / u.x t.y / "),
+            ("WITH c AS (SELECT a FROM t) SELECT a FROM c", "t / t.a .a / "),
+            ("WITH t AS (SELECT 1 AS a) SELECT a FROM t, main.t AS r", "main.t / t.a / "),
+            ("SELECT a FROM t UNION SELECT b FROM u ORDER BY c", "t u / t.a u.b t|u.c / "),
+            ("SELECT 1 IN t", "t / t.* / "),
+            ("SELECT a LIKE b ESCAPE c, d -> e FROM t", "t / t.a t.b t.c t.d t.e / like ->"),
+            ("SELECT value FROM t, json_each(t.doc)", "t / t.value t.doc / json_each"),
+            ("SELECT f FROM (t x JOIN u y ON x.a = y.a) AS z WHERE z.g", "t u / t|u.f t.a u.a t|u.g / "),
+            (
+                "SELECT sum(a) FILTER (WHERE b) OVER (PARTITION BY c ORDER BY d) FROM t",
+                "t / t.a t.b t.c t.d / sum",
+            ),
+            ("PRAGMA table_info(t)", "t /  / "),
+            ("PRAGMA other.index_list(t)", "other.t /  / "),
+            ("SELECT 1 FROM pragma_table_info('t')", "t /  / pragma_table_info"),
+            ("SELECT 1 FROM t, pragma_table_info(t.n)", "t sqlite_schema / t.n / pragma_table_info"),
+            ("EXPLAIN SELECT a FROM t", "t / t.a / "),
+            (
+                "SELECT CURRENT_DATE, a IS NOT NULL, -b, CAST(c AS INT) FROM t",
+                "t / t.a t.b t.c / current_date",
+            ),
+        ] {
+            assert_eq!(used(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn writes_say_what_they_change() {
+        for (text, class, changed) in [
+            ("INSERT INTO t SELECT * FROM u", StatementClass::Insert, "t"),
+            ("REPLACE INTO main.t VALUES (1)", StatementClass::Insert, "main.t"),
+            ("UPDATE t SET a = u.b FROM u", StatementClass::Update, "t"),
+            ("WITH c AS (SELECT 1) DELETE FROM t RETURNING a", StatementClass::Delete, "t"),
+            ("CREATE TABLE t (a)", StatementClass::Schema, "t"),
+            ("DROP VIEW t", StatementClass::Schema, "t"),
+            ("ALTER TABLE t DROP COLUMN a", StatementClass::Schema, "t"),
+            ("CREATE INDEX i ON t (a)", StatementClass::Schema, "t"),
+            ("REINDEX t", StatementClass::Maintenance, "t"),
+            ("VACUUM INTO 'x'", StatementClass::ServerIo, ""),
+            ("ATTACH 'x' AS y", StatementClass::ServerIo, ""),
+            ("BEGIN", StatementClass::Transaction, ""),
+        ] {
+            let parsed = statement(text, 100).unwrap();
+            let written: Vec<String> =
+                parsed.objects.iter().filter(|o| o.written).map(|o| o.name.to_string()).collect();
+            assert_eq!((parsed.class, written.join(" ").as_str()), (class, changed), "{text}");
+            assert!(!parsed.effects.is_pure_read(), "{text}");
+        }
+    }
+}

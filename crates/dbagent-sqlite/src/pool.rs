@@ -221,3 +221,56 @@ async fn over(call: &CallContext) {
         () = tokio::time::sleep_until(call.deadline) => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dbagent_core::Policy;
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::connect::harden;
+
+    const ENDLESS: &str =
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+
+    fn conn() -> Conn {
+        harden(Connection::open_in_memory().unwrap(), &Policy::default(), Duration::from_secs(1)).unwrap()
+    }
+
+    fn endless(conn: &mut Conn, call: &CallContext) -> Result<()> {
+        conn.db
+            .query_row(ENDLESS, [], |_| Ok(()))
+            .map_err(|e| error::translate_under(e, error::Phase::Run, call))
+    }
+
+    // The clock inside and the watchdog outside each stop a statement by themselves.
+
+    #[test]
+    fn a_statement_looks_at_the_clock_by_itself() {
+        let call = CallContext::within(Duration::from_millis(50));
+        let e = Running::default().during(&mut conn(), &call, endless).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Timeout);
+    }
+
+    #[test]
+    fn a_statement_is_interrupted_from_outside_and_the_next_one_is_not() {
+        let call = CallContext::within(Duration::from_secs(600));
+        let running = Arc::new(Running::default());
+        let stop = Stop(Arc::clone(&running));
+        let work = std::thread::spawn(move || {
+            let mut conn = conn();
+            let first = running.during(&mut conn, &call, endless);
+            // An interrupt that comes late has nothing to hit.
+            let second: rusqlite::Result<i64> = conn.db.query_row("SELECT 1", [], |row| row.get(0));
+            (first, second)
+        });
+        // Nothing tells from outside that it runs by now; an interrupt before that does nothing.
+        while !work.is_finished() {
+            stop.now();
+            std::thread::yield_now();
+        }
+        let (first, second) = work.join().unwrap();
+        assert_eq!(first.unwrap_err().native_code(), Some("SQLITE_INTERRUPT"));
+        assert_eq!(second, Ok(1));
+    }
+}

@@ -2,7 +2,7 @@
 
 use dbagent_core::{Policy, Rule};
 
-use crate::support::{Ran, Scratch, run};
+use crate::support::{Ran, Scratch, call, collect, run};
 
 fn scratch() -> Scratch {
     let scratch = Scratch::new();
@@ -177,15 +177,18 @@ async fn a_choice_that_the_operator_flips_is_a_read_like_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_view_that_changes_after_it_was_judged_is_judged_by_what_it_reads_now() {
     use dbagent_core::session::Verdict;
-    let scratch = scratch();
-    let session = scratch.session_under(Policy::default().deny("secrets").unwrap()).await;
-    let Ok(Verdict::Cleared(cleared)) = session
-        .judge(dbagent_core::Request::text("SELECT * FROM names"), None, &crate::support::call())
-        .await
-    else {
-        panic!("not cleared");
-    };
-    scratch.change("DROP VIEW names; CREATE VIEW names AS SELECT k AS id, v AS name FROM secrets");
-    let rows = session.read(cleared, &crate::support::call()).unwrap();
-    assert_eq!(crate::support::collect(rows).await.refusal().rule, Rule::DeniedObject);
+    for (view, rule) in [
+        ("SELECT k AS id, v AS name FROM secrets", Rule::DeniedObject),
+        // Nothing in what the engine compiles tells of this one.
+        ("SELECT 1 AS id, zeroblob(2000000000) AS name", Rule::SizeCap),
+    ] {
+        let scratch = scratch();
+        let session = scratch.session_under(Policy::default().deny("secrets").unwrap()).await;
+        let request = dbagent_core::Request::text("SELECT id FROM names");
+        let Ok(Verdict::Cleared(cleared)) = session.judge(request, None, &call()).await else {
+            panic!("not cleared");
+        };
+        scratch.change(&format!("DROP VIEW names; CREATE VIEW names AS {view}"));
+        assert_eq!(collect(session.read(cleared, &call()).unwrap()).await.refusal().rule, rule);
+    }
 }

@@ -110,6 +110,14 @@ async fn a_file_that_is_deleted_truncated_or_replaced_meanwhile_is_noticed() {
     )
     .unwrap();
     assert_eq!(run(&session, "SELECT fresh FROM users").await.rows(), [["new"]]);
+    let newer = scratch.folder.path().join("newer.db");
+    dbagent_sqlite::testing::create_database(
+        &newer,
+        "CREATE TABLE users (fresh); INSERT INTO users VALUES ('newer')",
+    )
+    .unwrap();
+    std::fs::rename(&newer, &scratch.file).unwrap();
+    assert_eq!(run(&session, "SELECT fresh FROM users").await.rows(), [["newer"]]);
 
     let scratch = Scratch::new();
     let session = scratch.session().await;
