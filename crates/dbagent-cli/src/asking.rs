@@ -281,3 +281,99 @@ pub(crate) fn summary(agent: &LightAgent, before: &dbagent::metrics::Summary) ->
     }
     parts.join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use dbagent::fact::FactRecord;
+    use dbagent::model::ToolCall;
+    use dbagent::rows::Ending;
+
+    use super::*;
+    use crate::format::tests::nasty;
+
+    fn rows(statement: &str) -> Artifact {
+        let batch = nasty();
+        Artifact::Rows(RowsArtifact {
+            statement: statement.to_owned(),
+            schema: batch.schema(),
+            ending: Ending { rows: 3, ..Ending::default() },
+            batches: vec![batch],
+            estimate: dbagent::estimate::Estimate::UNKNOWN,
+            elapsed: std::time::Duration::ZERO,
+        })
+    }
+
+    /// An answer after one reply with these tools, of which some failed, and a last reply.
+    fn answer(tools: &[(&str, bool)], finish: Finish, end: RunEnd) -> Answer {
+        let replied = |calls: Vec<ToolCall>, finish: Finish| Fact::ModelReplied {
+            text: String::new(),
+            calls,
+            finish,
+            usage: Usage::default(),
+            model: "m".to_owned(),
+            extras: serde_json::Map::new(),
+        };
+        let calls = tools.iter().map(|(name, _)| ToolCall::new(*name, "{}")).collect();
+        let mut facts = vec![replied(calls, Finish::ToolCalls)];
+        let key = |i: usize| format!("t7c{i}");
+        for (i, (_, is_error)) in tools.iter().enumerate() {
+            facts.push(Fact::CallFinished {
+                key: key(i),
+                text: String::new(),
+                is_error: *is_error,
+                artifact: None,
+            });
+        }
+        facts.push(replied(Vec::new(), finish));
+        Answer {
+            thread: "t".to_owned(),
+            text: "said".to_owned(),
+            structured: None,
+            artifacts: (0..tools.len()).map(|i| (key(i), rows(&format!("statement {i}")))).collect(),
+            usage: Usage::default(),
+            facts: facts
+                .into_iter()
+                .zip(1..)
+                .map(|(fact, seq)| Arc::new(FactRecord { seq, at_ms: 0, fact }))
+                .collect(),
+            end,
+        }
+    }
+
+    #[test]
+    fn rows_of_samples_and_of_failures_are_no_answer() {
+        let tools = [("query", false), ("sample", false), ("query", true)];
+        let findings = Findings::of(&answer(&tools, Finish::Stop, RunEnd::Answered));
+        assert_eq!(findings.status, Status::Answered);
+        assert_eq!(findings.statements, ["statement 0"]);
+        assert_eq!(findings.rows.unwrap().statement, "statement 0");
+    }
+
+    #[test]
+    fn a_planner_that_is_not_sure_and_a_budget_are_told_apart() {
+        let unsure = answer(&[("query", false)], Finish::Other("unsure".into()), RunEnd::Answered);
+        let findings = Findings::of(&unsure);
+        assert_eq!((findings.status, findings.status.exit()), (Status::Unsure, Exit::Negative));
+        assert!(findings.rows.is_none());
+        let over = answer(&[("query", false)], Finish::Stop, RunEnd::BudgetExhausted("turns".into()));
+        assert_eq!(Findings::of(&over).status, Status::Incomplete);
+    }
+
+    #[test]
+    fn what_programs_get_is_in_the_documented_order() {
+        let findings = Findings::of(&answer(&[], Finish::Stop, RunEnd::Answered));
+        let text = findings.to_json(Some(&"a".into())).unwrap();
+        assert!(
+            text.starts_with(
+                "{\"id\":\"a\",\"answer\":\"said\",\"statements\":[],\"columns\":[],\"rows\":[],\"complete\":true,\
+                 \"status\":\"answered\",\"usage\":{"
+            ),
+            "{text}"
+        );
+        let e = Error::new(ErrorKind::Timeout, "slow://bob:canary@h/x took too long");
+        let text = error_json(&Value::Null, &e).unwrap();
+        assert!(text.contains("\"kind\":\"timeout\"") && !text.contains("canary"), "{text}");
+    }
+}

@@ -182,7 +182,7 @@ impl Grid {
                     line.push_str(&bar);
                 }
             }
-            out.line(&line)?;
+            out.line(line.trim_end())?;
         }
         Ok(shortened)
     }

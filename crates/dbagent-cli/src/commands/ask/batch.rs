@@ -69,7 +69,10 @@ pub(super) async fn run(
     loop {
         let (line, status) = tokio::select! {
             biased;
-            () = &mut cancelled => return Err(Failure::Said(Exit::Cancelled)),
+            () = &mut cancelled => {
+                app.ui.always(&format!("cancelled after {}", counted(all, "line", "lines")));
+                return Err(Failure::Said(Exit::Cancelled));
+            }
             next = answers.next() => match next {
                 Some(next) => next?,
                 None => break,
