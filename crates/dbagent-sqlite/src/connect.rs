@@ -88,7 +88,9 @@ impl Opener {
             }
             _ => self.failed(e, call),
         })?;
-        let conn = harden(db, &self.policy, self.lock_wait).map_err(|e| self.failed(e, call))?;
+        let conn = crate::fulltext::declare(&db)
+            .and_then(|()| harden(db, &self.policy, self.lock_wait))
+            .map_err(|e| self.failed(e, call))?;
         conn.patiently(call, || conn.db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())))
             .map_err(|e| self.failed(e, call))?;
         Ok(Conn { identity: Some(identity), ..conn })

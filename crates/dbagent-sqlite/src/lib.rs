@@ -29,6 +29,7 @@ mod count;
 mod diagnose;
 mod error;
 mod file;
+mod fulltext;
 pub mod functions;
 mod ident;
 mod location;

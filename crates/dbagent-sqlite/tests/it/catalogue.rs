@@ -36,7 +36,10 @@ async fn objects_are_listed_without_storage_and_internals() {
             "tree"
         ]
     );
-    assert_eq!(kinds(ObjectKind::View), ["best", "numbers", "revenue"]);
+    assert_eq!(
+        kinds(ObjectKind::View),
+        ["best", "found", "inside", "numbers", "quoted", "ranked", "revenue", "roots", "sizes"]
+    );
     assert_eq!(kinds(ObjectKind::VirtualTable), ["areas", "docs", "notes", "words"]);
     assert_eq!(page.total, listed.len());
     assert!(page.objects.iter().all(|o| o.name.namespace.is_none()));

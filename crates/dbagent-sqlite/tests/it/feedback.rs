@@ -91,6 +91,8 @@ async fn other_mistakes_keep_the_words_of_the_engine() {
         ("SELECT sum(9223372036854775807) FROM (VALUES (1), (2))", ErrorKind::Data, "integer overflow"),
         ("SELECT length(zeroblob(id * 100000000)) FROM tree", ErrorKind::TooLarge, "string or blob too big"),
         ("SELECT * FROM docs WHERE docs MATCH '\"'", ErrorKind::Data, "unterminated string"),
+        ("SELECT name FROM tree WHERE name MATCH 'x'", ErrorKind::Data, "unable to use function match"),
+        ("SELECT bm25(name) FROM tree", ErrorKind::Data, "unable to use function bm25"),
     ] {
         let e = run(&session, sql).await.error();
         assert_eq!(e.kind(), kind, "{sql}: {e}");

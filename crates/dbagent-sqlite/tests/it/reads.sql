@@ -96,6 +96,20 @@ SELECT json_object('id', id, 'tags', json_array(1, 'x', NULL)) FROM customers
 SELECT json_valid(attributes), json_type(attributes, '$.sizes'), json_array_length(attributes, '$.sizes') FROM products
 SELECT json_set('{"a":1}', '$.b', 2), json_insert('{}', '$.x', 1), json_replace('{"a":1}', '$.a', 3), json_remove('{"a":1}', '$.a'), json_patch('{"a":1}', '{"b":2}')
 SELECT json(jsonb('{"a":1}')), json_pretty('[1]'), json_quote('x')
+SELECT * FROM sizes
+SELECT * FROM found
+SELECT title, score < 0, part FROM ranked
+SELECT f.title FROM found f JOIN docs d ON d.title = f.title
+SELECT * FROM inside
+SELECT max(r) FROM roots
+SELECT * FROM quoted
+SELECT DISTINCT p.title FROM sizes s JOIN products p ON p.sku = s.sku AND s.value > 1
+SELECT c.rowid, o.rowid FROM customers c, orders o LIMIT 1
+SELECT name FROM customers WHERE name LIKE 'D%rte' AND substr(name, -1) = 'e'
+SELECT sum(quantity) OVER (), total(quantity) OVER (ORDER BY line) FROM order_lines
+SELECT t1.name, (SELECT group_concat(t2.name) FROM tree t2 WHERE t2.parent = t1.id) FROM tree t1
+SELECT CASE WHEN EXISTS (SELECT 1 FROM returns) THEN 'some' ELSE 'none' END
+SELECT iif(count(*) = 0, 'none', printf('%d of them', count(*))) FROM orders WHERE status = 'new'
 SELECT * FROM revenue
 SELECT customer FROM revenue WHERE total > 5 ORDER BY total DESC
 SELECT * FROM best

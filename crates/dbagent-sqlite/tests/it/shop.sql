@@ -46,6 +46,12 @@ CREATE VIEW best(name, money) AS
   SELECT customer, total FROM ranked WHERE r <= 2;
 CREATE VIEW numbers AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10) SELECT i FROM n;
 CREATE VIRTUAL TABLE docs USING fts5(title, body);
+CREATE VIEW sizes AS SELECT p.sku, j.value FROM products p, json_each(p.attributes, '$.sizes') j;
+CREATE VIEW found AS SELECT title FROM docs WHERE docs MATCH 'hello';
+CREATE VIEW ranked AS SELECT title, bm25(docs) AS score, snippet(docs, 1, '[', ']', '', 5) AS part FROM docs WHERE docs MATCH 'hello' ORDER BY rank;
+CREATE VIEW inside AS SELECT id FROM areas WHERE min_x < 6;
+CREATE VIEW roots AS SELECT sqrt(id) AS r FROM customers;
+CREATE VIEW quoted AS SELECT "name" FROM "customers" WHERE "country" = "DE";
 CREATE VIRTUAL TABLE product_search USING fts5(title, content='products', content_rowid='rowid');
 CREATE VIRTUAL TABLE notes USING fts4(subject, text);
 CREATE VIRTUAL TABLE words USING fts5vocab(docs, row);
