@@ -7,7 +7,6 @@ mod unsure;
 use dbagent_core::observe::ReadTable;
 use dbagent_core::text::printable;
 
-use crate::compile::figure_name;
 use crate::intent::Dir;
 use crate::meaning::{Form, Intent};
 use crate::schema::Schema;
@@ -142,9 +141,4 @@ fn table(outcome: &Outcome) -> String {
     };
     out.push_str(&note);
     out
-}
-
-/// The names of the figures of an intent, for headings.
-pub(crate) fn figure_headings(schema: &Schema, intent: &Intent) -> Vec<String> {
-    intent.figures.iter().map(|m| heading(&figure_name(schema, m))).collect()
 }

@@ -246,8 +246,10 @@ fn same(schema: &Schema, mut before: Intent, fragment: Intent) -> Understood {
 fn same_slot(a: &Test, b: &Test) -> bool {
     match (a, b) {
         (Test::In(x, _) | Test::Like(x, ..), Test::In(y, _) | Test::Like(y, ..)) => x == y,
-        (Test::Within(x, ..) | Test::Month(x, _), Test::Within(y, ..) | Test::Month(y, _)) => x == y,
-        (Test::Compare(x, ..) | Test::Between(x, ..), Test::Compare(y, ..) | Test::Between(y, ..)) => x == y,
+        (
+            Test::Within(x, ..) | Test::Month(x, _) | Test::Compare(x, ..) | Test::Between(x, ..),
+            Test::Within(y, ..) | Test::Month(y, _) | Test::Compare(y, ..) | Test::Between(y, ..),
+        ) => x == y,
         _ => false,
     }
 }

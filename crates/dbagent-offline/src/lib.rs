@@ -5,6 +5,15 @@
 //! [`Offline`] is no language model and does not pretend to be one. It reads the schema through the agent's
 //! tools, links the words of a question to tables, columns and values, builds one query, and says in its
 //! answer how it understood the question. Where it is not sure it says so instead of guessing.
+//!
+//! # How it works
+//!
+//! A reply is a pure function of the messages: observations of earlier calls are its only memory, so it works
+//! on a thread that another process began. Each reply either asks for the next calls it needs (the schema,
+//! values that words of the question may name, the one query) or answers. On the way, words become chunks
+//! with their possible readings, a small grammar puts them together, the result is resolved into tables,
+//! columns, conditions and figures, and that is printed as one statement with bound parameters. Whatever
+//! cannot be placed ends in "I am not sure".
 
 mod answer;
 mod compile;

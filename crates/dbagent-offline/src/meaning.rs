@@ -1,6 +1,7 @@
 //! What a question means in a schema: tables, columns, values and figures instead of words. From here on
 //! nothing depends on English any more.
 
+mod finish;
 mod head;
 mod item;
 mod measure;
@@ -8,6 +9,7 @@ mod noun;
 mod pick;
 mod resolve;
 mod selfref;
+mod subject;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -67,7 +67,7 @@ impl Model for Offline {
                 OutputMode::JsonSchema { schema, .. } => Reply::text(structured::fill(schema, &answer)?),
             },
         };
-        reply.model = Self::ID.to_owned();
+        Self::ID.clone_into(&mut reply.model);
         reply.usage = usage(&request, &reply);
         let mut events: Vec<ModelEvent> =
             pieces(&reply.text).into_iter().map(ModelEvent::TextDelta).collect();

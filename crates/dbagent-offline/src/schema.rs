@@ -132,11 +132,6 @@ impl Schema {
         self.edges.get(index)
     }
 
-    /// The links of a table to itself, such as an employee's manager.
-    pub(crate) fn self_edges(&self, table: TableId) -> impl Iterator<Item = (usize, &Edge)> {
-        self.edges().filter(move |(_, e)| e.from == table && e.to == table)
-    }
-
     /// The link that starts at that column alone.
     pub(crate) fn edge_at(&self, column: ColumnId) -> Option<(usize, &Edge)> {
         self.edges().find(|(_, e)| e.from == column.table && e.columns.as_slice() == [column.index])

@@ -37,23 +37,24 @@ pub(crate) fn understand(
     crate::followup::understand(schema, questions, question, dialect, known)
 }
 
-/// The chunks of a question with the values that were found, or the calls that find them.
+/// The chunks of a question with the values that were found and whether looking some up failed, or the
+/// calls that find them.
 pub(crate) fn chunks(
     schema: &Schema,
     question: &str,
     dialect: Dialect,
     known: &Knowledge,
-) -> Result<Chunks, Vec<Call>> {
+) -> Result<(Chunks, bool), Vec<Call>> {
     let first = Chunks::new(question, schema, &Hits::new());
     let texts = wanted(&first);
-    let mut hits = match whole(schema, dialect, &texts, known) {
-        Lookup::Known { hits, .. } => hits,
+    let (mut hits, failed) = match whole(schema, dialect, &texts, known) {
+        Lookup::Known { hits, failed } => (hits, failed),
         Lookup::Ask(calls) => return Err(calls),
     };
     let chunks = Chunks::new(question, schema, &hits);
     let open = unexplained(&chunks);
     if open.is_empty() {
-        return Ok(chunks);
+        return Ok((chunks, failed));
     }
     match parts(schema, dialect, &open, known) {
         Lookup::Known { hits: more, .. } => {
@@ -63,7 +64,7 @@ pub(crate) fn chunks(
         }
         Lookup::Ask(calls) => return Err(calls),
     }
-    Ok(Chunks::new(question, schema, &hits))
+    Ok((Chunks::new(question, schema, &hits), failed))
 }
 
 /// Texts that no whole value explains: quoted ones, and runs of words that mean nothing else.
@@ -106,8 +107,8 @@ fn unexplained(chunks: &Chunks) -> Vec<String> {
 
 /// Understands a question that stands for itself.
 pub(crate) fn alone(schema: &Schema, question: &str, dialect: Dialect, known: &Knowledge) -> Understood {
-    let chunks = match chunks(schema, question, dialect, known) {
-        Ok(chunks) => chunks,
+    let (chunks, failed) = match chunks(schema, question, dialect, known) {
+        Ok(found) => found,
         Err(calls) => return Understood::Ask(calls),
     };
     let sentence = parse(&chunks);
@@ -115,7 +116,12 @@ pub(crate) fn alone(schema: &Schema, question: &str, dialect: Dialect, known: &K
     for _ in 0..=MAX_PROBES {
         match resolve(schema, &chunks, &sentence, dialect, &facts) {
             Ok(intent) => return Understood::Intent(Box::new(intent)),
-            Err(Stop::Unsure(why)) => return Understood::Unsure(why),
+            Err(Stop::Unsure(mut why)) => {
+                if failed && !sentence.unknown.is_empty() {
+                    why.reason.push_str("; some columns could not be searched for it");
+                }
+                return Understood::Unsure(why);
+            }
             Err(Stop::Probe(column)) => {
                 let call = probe(schema, column, dialect);
                 let Some(observation) = known.get(&call) else { return Understood::Ask(vec![call]) };

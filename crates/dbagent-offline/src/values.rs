@@ -203,7 +203,7 @@ fn writings(text: &str) -> Vec<String> {
 
 /// What is known of the values, or the calls that would tell.
 pub(crate) enum Lookup {
-    Known { hits: Hits, failed: Vec<String> },
+    Known { hits: Hits, failed: bool },
     Ask(Vec<Call>),
 }
 
@@ -216,7 +216,7 @@ struct Question {
 /// Looks texts up as whole values.
 pub(crate) fn whole(schema: &Schema, dialect: Dialect, texts: &[String], known: &Knowledge) -> Lookup {
     if texts.is_empty() {
-        return Lookup::Known { hits: Hits::new(), failed: Vec::new() };
+        return Lookup::Known { hits: Hits::new(), failed: false };
     }
     let all: BTreeSet<String> = texts.iter().flat_map(|t| writings(t)).collect();
     let values: Vec<Value> = all.into_iter().map(Value::Text).collect();
@@ -345,7 +345,7 @@ fn ask(
         return Lookup::Ask(open);
     }
     let mut hits: Hits = BTreeMap::new();
-    let mut failed = Vec::new();
+    let mut failed = false;
     for q in questions {
         let Some(observation) = known.get(&q.call) else { continue };
         match ReadTable::from_observation(&observation.text).filter(|_| !observation.is_error) {
@@ -357,8 +357,7 @@ fn ask(
                 });
                 read(rows.collect(), &q.branches, &mut hits);
             }
-            None if observation.is_error => failed.push(observation.text.clone()),
-            None => {}
+            None => failed |= observation.is_error,
         }
     }
     Lookup::Known { hits, failed }

@@ -8,6 +8,6 @@ mod token;
 
 pub(crate) use form::{plural, singular, stem};
 pub(crate) use identifier::{Label, label, pieces, spoken};
-pub(crate) use lexicon::{demonym, place_names, same_meaning, synonyms};
+pub(crate) use lexicon::{demonym, place_names, same_meaning};
 pub(crate) use number::{number_word, ordinal};
 pub(crate) use token::{Kind, Token, tokens};

@@ -6,7 +6,7 @@ use dbagent_core::text::printable;
 
 use crate::intent::{Day, Span};
 use crate::meaning::{Cond, Form, Intent, Key, Measure, OrderBy, Test, spoken_measure};
-use crate::plan::{Agg, Op, Part, Place, Value};
+use crate::plan::{Agg, Part, Place, Value};
 use crate::schema::{ColumnId, Schema, TableId};
 use crate::words::plural;
 
@@ -231,9 +231,4 @@ fn value(v: &Value) -> String {
 
 fn number(x: f64) -> String {
     x.to_string()
-}
-
-/// Whether an operator asks for few.
-pub(super) fn asks_for_few(op: Op) -> bool {
-    matches!(op, Op::Lt | Op::Le)
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Compiler, Scope, number};
 use crate::intent::Day;
 use crate::meaning::{Cond, Having, Key, Measure, Test, Unsure};
-use crate::plan::{Agg, Expr, Ident, Op, Part, Pred, Select, Source, Stored, Value};
-use crate::schema::{Class, ColumnId, Root, TableId};
+use crate::plan::{Agg, Expr, Op, Part, Pred, Select, Stored, Value};
+use crate::schema::{ColumnId, Root, TableId};
 
 impl Compiler<'_> {
     /// The conditions of a level.
@@ -152,7 +152,7 @@ impl Compiler<'_> {
     ) -> Result<Pred, Unsure> {
         let stored = self.stored(column);
         let year_only = stored == Stored::Year;
-        let whole = |day: Day| day.month == 1 && day.day == 1;
+        let whole = |day: Day| day.month == 1 && day.date == 1;
         if year_only && ![from, before].into_iter().flatten().all(whole) {
             let name = self.schema.spoken_column(column);
             return Err(
@@ -336,11 +336,6 @@ impl Compiler<'_> {
         };
         inner.finish(self, &mut query);
         Ok((expr, query))
-    }
-
-    pub(super) fn source(&self, table: TableId) -> Source {
-        let name = self.schema.table(table).name.clone();
-        Source::Table { alias: Ident::new(name.name.clone()), name }
     }
 
     pub(super) fn measure_table(m: &Measure) -> TableId {

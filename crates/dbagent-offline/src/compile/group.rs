@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use super::{Compiler, Scope, figure_name, first_with_ties, number, output_name, unique};
 use crate::meaning::{Form, Key, Measure, Measured, OrderBy, Output, Unsure};
-use crate::plan::{Agg, Expr, Ident, Item, Join, Op, Order, Pred, Select, Source};
+use crate::plan::{Agg, Expr, Ident, Item, Join, Order, Pred, Select, Source};
 use crate::schema::{ColumnId, Root, TableId};
+
+/// What a key shows, with names, and what it groups by.
+type ShownAndGrouped = (Vec<(Expr, String)>, Vec<Expr>);
 
 impl Compiler<'_> {
     /// The table whose rows are added up: it reaches all keys, and sums are over its own rows.
@@ -93,12 +96,7 @@ impl Compiler<'_> {
     }
 
     /// What a key shows and what it groups by.
-    pub(super) fn key(
-        &mut self,
-        scope: &mut Scope,
-        key: Key,
-        left: bool,
-    ) -> Result<(Vec<(Expr, String)>, Vec<Expr>), Unsure> {
+    pub(super) fn key(&mut self, scope: &mut Scope, key: Key, left: bool) -> Result<ShownAndGrouped, Unsure> {
         match key {
             Key::Column(c) => {
                 let expr = scope.column(self, c, left)?;
@@ -365,9 +363,5 @@ impl Compiler<'_> {
             from: Some(Source::Query { query: Box::new(inner), alias: Ident::new("groups_found") }),
             ..Select::default()
         })
-    }
-
-    pub(super) fn is_zero_op(op: Op) -> bool {
-        matches!(op, Op::Lt | Op::Le)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Compiler, Scope, first_with_ties, output_name, unique};
 use crate::meaning::{Measure, Measured, OrderBy, Output, Unsure};
-use crate::plan::{Agg, Expr, Item, Order, Pred, Select};
+use crate::plan::{Agg, Expr, Order, Pred, Select};
 use crate::schema::{ColumnId, Root, TableId};
 
 impl Compiler<'_> {
@@ -105,7 +105,7 @@ impl Compiler<'_> {
             match key {
                 crate::meaning::Key::Entity(t) => _ = tables.insert(*t),
                 crate::meaning::Key::Column(c) | crate::meaning::Key::Part(_, c) => {
-                    _ = tables.insert(c.table)
+                    _ = tables.insert(c.table);
                 }
                 crate::meaning::Key::Parent(_) => {}
             }
@@ -137,17 +137,13 @@ impl Compiler<'_> {
         let root = intent.counted.map_or(intent.subject, |c| c.table);
         let mut scope = Scope::new(self, root);
         let filter = self.conditions(&mut scope, &intent.conds)?;
-        let (expr, name) = match intent.counted {
-            Some(column) => {
-                let arg = Box::new(scope.column(self, column, false)?);
-                let m = Measure { agg: Agg::Count, of: Measured::Values(column) };
-                (Expr::Agg { f: Agg::Count, distinct: true, arg }, super::figure_name(self.schema, &m))
-            }
-            None => {
-                let m = Measure { agg: Agg::Count, of: Measured::Rows(root) };
-                (Expr::CountAll, super::figure_name(self.schema, &m))
-            }
+        let (expr, of) = if let Some(column) = intent.counted {
+            let arg = Box::new(scope.column(self, column, false)?);
+            (Expr::Agg { f: Agg::Count, distinct: true, arg }, Measured::Values(column))
+        } else {
+            (Expr::CountAll, Measured::Rows(root))
         };
+        let name = super::figure_name(self.schema, &Measure { agg: Agg::Count, of });
         let mut select = Select { items: unique(vec![(expr, name)]), filter, ..Select::default() };
         scope.finish(self, &mut select);
         Ok(select)
@@ -191,9 +187,5 @@ impl Compiler<'_> {
 
     pub(super) fn key_columns(&self, table: TableId) -> Vec<ColumnId> {
         self.schema.table(table).key.iter().map(|index| ColumnId { table, index: *index }).collect()
-    }
-
-    pub(super) fn plain_items(items: Vec<Expr>) -> Vec<Item> {
-        items.into_iter().map(|expr| Item { expr, alias: None }).collect()
     }
 }

@@ -59,11 +59,6 @@ impl Chunk {
             || matches!(self.kw, Some(Kw::Figure(_)))
     }
 
-    /// Whether a grammar word hides nothing else: no table or column is named outright by it.
-    pub(crate) fn is_plain_keyword(&self) -> bool {
-        self.kw.is_some() && self.link.score() < FULL && self.hits.is_empty()
-    }
-
     /// Whether nothing is known of it.
     pub(crate) fn is_unknown(&self) -> bool {
         self.kw.is_none()

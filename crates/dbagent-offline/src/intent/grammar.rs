@@ -2,12 +2,14 @@
 //! and orders them. It reads from left to right and never goes back far; what it cannot place it keeps as
 //! unknown, so that nothing of a question is dropped in silence.
 
+mod compare;
 mod core;
 mod items;
+mod narrow;
 
 use super::chunk::{Chunk, Chunks};
 use super::keywords::Kw;
-use super::phrase::{Ask, Core, Item, Sentence, What};
+use super::phrase::{Ask, Item, Sentence, What};
 
 /// Puts the chunks of a question together.
 pub(crate) fn parse(chunks: &Chunks) -> Sentence {
@@ -146,7 +148,7 @@ impl<'a> Parser<'a> {
             return self.heads();
         };
         match kw {
-            Kw::HowMany => self.ask(Ask::Count),
+            Kw::HowMany | Kw::CountOf => self.ask(Ask::Count),
             Kw::HowMuch => self.ask(Ask::Sum),
             Kw::HowAdj(adjective) => self.ask(Ask::Measure(adjective)),
             Kw::Who => {
@@ -159,7 +161,6 @@ impl<'a> Parser<'a> {
             Kw::Share => self.share(),
             Kw::Cop | Kw::Aux if !shown => self.ask(Ask::Exists),
             Kw::Have if !shown && !self.is_noun(self.at) => self.ask(Ask::Exists),
-            Kw::CountOf => self.ask(Ask::Count),
             Kw::What | Kw::Which => {
                 self.at += 1;
                 // `which countries` asks for different ones; `what are the countries of …` lists them.
@@ -299,10 +300,6 @@ impl<'a> Parser<'a> {
         });
         // A sentence's own verb stays said.
         self.state.predicate = state.predicate;
-    }
-
-    fn noun_of(&self, at: usize) -> Core {
-        Core { parts: vec![at], ..Core::default() }
     }
 }
 

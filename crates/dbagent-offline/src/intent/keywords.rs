@@ -11,14 +11,7 @@ pub(crate) enum Dir {
     Least,
 }
 
-impl Dir {
-    pub(crate) fn turned(self) -> Self {
-        match self {
-            Self::Most => Self::Least,
-            Self::Least => Self::Most,
-        }
-    }
-}
+impl Dir {}
 
 /// What an adjective measures: words that columns of it have, best first.
 #[derive(Debug, PartialEq, Eq)]
@@ -81,7 +74,6 @@ pub(crate) enum Kw {
     Per,
     By,
     Prep,
-    Det,
     Cop,
     Aux,
     Have,
@@ -91,7 +83,6 @@ pub(crate) enum Kw {
     Or,
     But,
     Their,
-    AlongWith,
     Distinct,
     Superl(Dir, &'static Adjective),
     Comparative(Dir, &'static Adjective),

@@ -7,7 +7,7 @@ use crate::words::{Kind, Token};
 pub(crate) struct Day {
     pub(crate) year: i32,
     pub(crate) month: u32,
-    pub(crate) day: u32,
+    pub(crate) date: u32,
 }
 
 impl Day {
@@ -16,13 +16,13 @@ impl Day {
         ((1..=12).contains(&month) && day >= 1 && day <= days_in(year, month)).then_some(Self {
             year,
             month,
-            day,
+            date: day,
         })
     }
 
     fn next(self) -> Self {
-        if self.day < days_in(self.year, self.month) {
-            return Self { day: self.day + 1, ..self };
+        if self.date < days_in(self.year, self.month) {
+            return Self { date: self.date + 1, ..self };
         }
         self.month_after(1)
     }
@@ -30,12 +30,12 @@ impl Day {
     fn month_after(self, months: u32) -> Self {
         let index = self.month - 1 + months;
         let years = i32::try_from(index / 12).unwrap_or_default();
-        Self { year: self.year + years, month: index % 12 + 1, day: 1 }
+        Self { year: self.year + years, month: index % 12 + 1, date: 1 }
     }
 
     /// `2011-05-01`.
     pub(crate) fn iso(self) -> String {
-        format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        format!("{:04}-{:02}-{:02}", self.year, self.month, self.date)
     }
 
     /// Days since 1970-01-01.
@@ -45,7 +45,7 @@ impl Day {
         let era = year.div_euclid(400);
         let of_era = year.rem_euclid(400);
         let from_march = (i64::from(self.month) + 9) % 12;
-        let of_year = (153 * from_march + 2) / 5 + i64::from(self.day) - 1;
+        let of_year = (153 * from_march + 2) / 5 + i64::from(self.date) - 1;
         era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
     }
 }

@@ -147,17 +147,12 @@ pub(crate) fn date_column(
             [only] => Some(*only),
             several => plain_date(schema, several, false),
         };
-        return match chosen {
-            Some(c) => {
-                let far = near.first() != Some(table) || columns.len() > 1;
-                let note = far.then(|| format!("the date meant is {}", schema.spoken_column(c)));
-                Ok((c, note))
-            }
-            None => {
-                let list: Vec<String> = columns.iter().map(|c| schema.spoken_column(*c)).collect();
-                Err(Unsure::new(format!("the date may be {}", list.join(" or "))).with([*table]))
-            }
+        let Some(c) = chosen else {
+            let list: Vec<String> = columns.iter().map(|c| schema.spoken_column(*c)).collect();
+            return Err(Unsure::new(format!("the date may be {}", list.join(" or "))).with([*table]));
         };
+        let far = near.first() != Some(table) || columns.len() > 1;
+        return Ok((c, far.then(|| format!("the date meant is {}", schema.spoken_column(c)))));
     }
     Err(Unsure::new("no column with dates fits the question"))
 }

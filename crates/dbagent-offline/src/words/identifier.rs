@@ -12,11 +12,6 @@ pub(crate) struct Label {
 }
 
 impl Label {
-    /// The words without a space between them.
-    pub(crate) fn joined(&self) -> String {
-        self.words.concat()
-    }
-
     /// The words as a person writes them.
     pub(crate) fn spoken(&self) -> String {
         self.words.join(" ")

@@ -5,19 +5,6 @@ pub(crate) fn same_meaning(a: &str, b: &str) -> bool {
     a == b || GROUPS.iter().any(|group| group.contains(&a) && group.contains(&b))
 }
 
-/// Every word of the groups that a word is in, without the word itself.
-pub(crate) fn synonyms(word: &str) -> Vec<&'static str> {
-    let mut out: Vec<&'static str> = GROUPS
-        .iter()
-        .filter(|g| g.contains(&word))
-        .flat_map(|g| g.iter().copied())
-        .filter(|w| *w != word)
-        .collect();
-    out.sort_unstable();
-    out.dedup();
-    out
-}
-
 const GROUPS: [&[&str]; 59] = [
     &["rep", "representative", "agent"],
     &["song", "track", "tune"],
@@ -154,7 +141,6 @@ mod tests {
     fn groups_mean_the_same() {
         assert!(same_meaning("song", "track"));
         assert!(!same_meaning("song", "album"));
-        assert!(synonyms("client").contains(&"customer"));
         assert_eq!(demonym("brazilian"), Some("Brazil"));
         assert!(place_names("usa").contains(&"United States"));
     }

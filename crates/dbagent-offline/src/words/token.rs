@@ -299,7 +299,7 @@ impl Reader<'_> {
             _ => {
                 // A name such as O'Brien: the apostrophe belongs to it.
                 let from = last.start;
-                last.text = self.text.get(from..to).unwrap_or_default().to_owned();
+                self.text.get(from..to).unwrap_or_default().clone_into(&mut last.text);
                 last.lower = last.text.to_lowercase();
                 last.end = to;
                 self.at = end;
@@ -311,7 +311,7 @@ impl Reader<'_> {
     fn contraction(&mut self, word: &str, start: usize, end: usize) {
         self.push(Kind::Word, start, end);
         if let Some(last) = self.out.last_mut() {
-            last.lower = word.to_owned();
+            word.clone_into(&mut last.lower);
         }
         self.at = end;
     }

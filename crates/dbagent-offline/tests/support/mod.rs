@@ -11,25 +11,25 @@ use dbagent_offline::Offline;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-pub type Rows = Vec<Vec<Option<String>>>;
+pub(crate) type Rows = Vec<Vec<Option<String>>>;
 
 /// What came of a question.
 #[derive(Debug, Default)]
-pub struct Asked {
-    pub text: String,
-    pub statements: Vec<String>,
+pub(crate) struct Asked {
+    pub(crate) text: String,
+    pub(crate) statements: Vec<String>,
     /// The rows of the last query.
-    pub rows: Rows,
+    pub(crate) rows: Rows,
 }
 
 /// A database, asked through the agent and directly.
-pub struct Bench {
+pub(crate) struct Bench {
     agent: Agent,
     direct: Connection,
 }
 
 impl Bench {
-    pub fn open(path: &Path) -> Self {
+    pub(crate) fn open(path: &Path) -> Self {
         let url: ConnUrl = format!("sqlite:///{}", path.display()).parse().unwrap();
         let database = Database::new(&dbagent_sqlite::DIALECT, Target::new("test", url));
         let agent = Agent::builder(Arc::new(Offline::new())).database(database).build().unwrap();
@@ -38,7 +38,7 @@ impl Bench {
     }
 
     /// Asks some questions one after the other on one thread; gives what came of the last.
-    pub async fn ask(&self, thread: &str, questions: &[String]) -> Asked {
+    pub(crate) async fn ask(&self, thread: &str, questions: &[String]) -> Asked {
         let mut asked = Asked::default();
         for question in questions {
             let answer = self.agent.ask(thread, question.as_str()).await.unwrap();
@@ -55,7 +55,7 @@ impl Bench {
     }
 
     /// What a statement of the test itself gives.
-    pub fn expected(&self, sql: &str) -> Rows {
+    pub(crate) fn expected(&self, sql: &str) -> Rows {
         let mut statement = self.direct.prepare(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
         let width = statement.column_count();
         let mut rows = statement.query([]).unwrap();

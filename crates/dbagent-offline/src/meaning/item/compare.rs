@@ -2,8 +2,8 @@
 
 use crate::intent::{Adjective, Ask, Dir, Item, Operand, Span, Time, TimeOp, Unit};
 use crate::meaning::noun::Noun;
-use crate::meaning::resolve::{Resolver, Use, Wish};
-use crate::meaning::{Measure, Measured, Stop, Test, Unsure, measure, pick};
+use crate::meaning::resolve::{Resolver, Use};
+use crate::meaning::{Stop, Test, Unsure, measure};
 use crate::plan::{Agg, Op, Value};
 use crate::schema::{Class, ColumnId, TableId};
 
@@ -114,7 +114,7 @@ impl Resolver<'_> {
                 let value = self.typed(column, own.map_or(c.text.as_str(), |h| h.value.as_str()));
                 match op {
                     Op::Eq | Op::Ne => {
-                        self.cond(Test::In(vec![column], vec![value]), (op == Op::Ne) != neg, share)
+                        self.cond(Test::In(vec![column], vec![value]), (op == Op::Ne) != neg, share);
                     }
                     op => self.cond(Test::Compare(column, op, value), neg, share),
                 }
@@ -327,20 +327,6 @@ impl Resolver<'_> {
             TimeOp::Between => (Some(span.from), Some(last.map_or(span.to, |l| l.to))),
         };
         self.cond(Test::Within(column, from, before), neg, share);
-    }
-
-    /// Rows that a figure of another table decides, as a measure.
-    pub(super) fn rows_of(table: TableId) -> Measure {
-        Measure { agg: Agg::Count, of: Measured::Rows(table) }
-    }
-
-    /// The wish for a plain count.
-    pub(super) fn count_wish(table: TableId) -> Wish {
-        Wish::Fixed(Self::rows_of(table))
-    }
-
-    pub(super) fn best_column(&self, columns: &[(ColumnId, u16)], words: &str) -> Result<ColumnId, Unsure> {
-        pick::column(self.schema, columns, &self.around(self.last), words)
     }
 }
 

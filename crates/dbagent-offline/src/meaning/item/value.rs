@@ -1,6 +1,6 @@
 //! Conditions by values: `from Brazil`, `in Rock or Jazz`, `the artist AC/DC`.
 
-use crate::intent::{Ask, Hit, Item, Kw};
+use crate::intent::{Hit, Item, Kw};
 use crate::meaning::noun::{Named, Noun};
 use crate::meaning::resolve::Resolver;
 use crate::meaning::{Key, Output, Stop, Test, Unsure, pick};
@@ -125,8 +125,7 @@ impl Resolver<'_> {
     fn join_values(&mut self, item: &Item, columns: &[ColumnId], found: &[Hit]) -> bool {
         let subject = self.intent.subject;
         let to_one = columns.first().is_some_and(|c| {
-            self.schema.distance(subject, c.table).is_some()
-                || self.intent.keys.iter().any(|k| *k == Key::Column(*c))
+            self.schema.distance(subject, c.table).is_some() || self.intent.keys.contains(&Key::Column(*c))
         });
         let neg_before = self.intent.conds.last().is_some_and(|c| c.neg);
         if to_one && item.and && self.chunks.iter().any(|c| c.kw == Some(Kw::Both)) {
@@ -196,10 +195,5 @@ impl Resolver<'_> {
             Class::Real => text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Real),
             _ => Value::Text(text.to_owned()),
         }
-    }
-
-    /// Whether a question asks for the existence of the subject's own rows.
-    pub(super) fn asks_existence(&self) -> bool {
-        self.ask == Ask::Exists && self.intent.outputs.iter().all(|o| matches!(o, Output::Column(_)))
     }
 }

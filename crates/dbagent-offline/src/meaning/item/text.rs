@@ -1,0 +1,82 @@
+//! Conditions on text: a name, a beginning, a part.
+
+use crate::intent::{Ask, Item};
+use crate::meaning::noun::Noun;
+use crate::meaning::resolve::Resolver;
+use crate::meaning::{Stop, Test, Unsure, pick};
+use crate::plan::Place;
+
+impl Resolver<'_> {
+    pub(in crate::meaning) fn like(
+        &mut self,
+        item: &Item,
+        noun: Option<&Noun>,
+        place: Place,
+        chunk: usize,
+    ) -> Result<(), Stop> {
+        let Some(text) = self.chunks.get(chunk).map(|c| c.text.clone()) else { return Ok(()) };
+        let near = self.around(self.last);
+        let columns = match noun {
+            Some(n) if n.is_column() => vec![self.column(n, &near)?],
+            _ => {
+                // `with 'love' in the title`.
+                let named = (0..self.items.len()).filter(|i| !self.skip.contains(i)).find(|i| {
+                    self.item(*i).is_some_and(|x| x.at > item.at && x.rel == "in")
+                        && self.noun(*i).is_some_and(|n| n.is_column() && n.values.is_empty())
+                });
+                if let Some((i, n)) = named.and_then(|i| self.noun(i).map(|n| (i, n))) {
+                    self.skip.insert(i);
+                    vec![self.column(&n, &near)?]
+                } else {
+                    let table = self.last.unwrap_or(self.intent.subject);
+                    self.schema.name_columns(table)
+                }
+            }
+        };
+        let Some(first) = columns.first() else {
+            return Err(Unsure::new(format!("which text holds “{text}” is not said")).into());
+        };
+        let share = self.ask == Ask::Share && item.predicate;
+        // A first or last name alone is what people mean by a name that starts with something.
+        let columns = if place == Place::Anywhere { columns.clone() } else { vec![*first] };
+        self.cond(Test::Like(columns, place, text), item.neg, share);
+        Ok(())
+    }
+
+    /// `named X`: the name of the table that was spoken of last.
+    pub(in crate::meaning) fn named(&mut self, item: &Item, chunk: usize) -> Result<(), Stop> {
+        let Some(c) = self.chunks.get(chunk) else { return Ok(()) };
+        let table = self.last.unwrap_or(self.intent.subject);
+        let names = self.schema.name_columns(table);
+        let share = self.ask == Ask::Share && item.predicate;
+        let own: Vec<_> =
+            c.hits.iter().filter(|h| h.columns.first().is_some_and(|c| c.table == table)).cloned().collect();
+        if own.is_empty() {
+            if names.is_empty() {
+                return Err(Unsure::new(format!("{} has no names", self.schema.table(table).name.name))
+                    .with([table])
+                    .into());
+            }
+            // It is looked for all the same, so that the answer is: there is none.
+            let columns = if names.len() == 2 && !c.text.contains(' ') {
+                names.into_iter().take(1).collect()
+            } else {
+                names
+            };
+            self.cond(Test::In(columns, vec![crate::plan::Value::Text(c.text.clone())]), item.neg, share);
+            return Ok(());
+        }
+        let around = pick::Around {
+            near: &[table],
+            beside: &names,
+            tables: &[table],
+            hints: &[],
+            by: false,
+            not_name_of: &[],
+        };
+        let found = pick::hits(self.schema, &own, &around, &c.text)?;
+        self.push_hits(&found, item.neg, share);
+        self.last_values = found.first().map(|h| h.columns.clone());
+        Ok(())
+    }
+}
