@@ -64,15 +64,15 @@ pub(crate) fn find(app: &App, word: &str, access: &Access) -> Result<Place, Erro
     let mut url = parsed;
     if let Some(password) = password::find(app, dialect, &url, &credential, access)? {
         credential = credential.set("password", password);
-        // A user in the URL and a password beside it belong together.
-        if url.password().is_none()
-            && let Some(user) = url.user().map(str::to_owned)
-        {
-            if credential.get("user").is_none() {
-                credential = credential.set("user", user);
-            }
-            url = ConnUrl::parse(&without_user(&named.url))?;
-        }
+    }
+    // A user in the URL and a password beside it belong together.
+    if credential.get("password").is_some()
+        && url.password().is_none()
+        && let Some(user) = url.user().map(str::to_owned)
+        && credential.get("user").is_none()
+    {
+        credential = credential.set("user", user);
+        url = ConnUrl::parse(&without_user(&named.url))?;
     }
     let mut target = Target::new(named.name, url);
     target.credential = credential;
@@ -166,7 +166,71 @@ fn without_user(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dbagent::{CredentialKey, OpenContext, ParseContext, Parsed, Request, Session};
+
     use super::*;
+    use crate::app::Global;
+
+    fn parse(_: &Request, _: &ParseContext) -> dbagent::Result<Parsed> {
+        Err(Error::new(ErrorKind::Syntax, "no language"))
+    }
+
+    fn open<'a>(
+        _: &'a Target,
+        _: &'a OpenContext,
+    ) -> futures_util::future::BoxFuture<'a, dbagent::Result<Box<dyn Session>>> {
+        Box::pin(async { Err(Error::new(ErrorKind::Connection, "nobody is there")) })
+    }
+
+    /// A kind of database that knows users and passwords.
+    const GUARDED: Dialect = Dialect::new("guarded", parse, open).credential_keys(&[
+        CredentialKey::new("user", "account"),
+        CredentialKey::new("password", "password").secret(),
+    ]);
+    dbagent::inventory::submit! { GUARDED }
+
+    fn access(password_file: Option<std::path::PathBuf>) -> Access {
+        Access { password_file, ask_password: false, credentials: Vec::new(), timeout: Some(7) }
+    }
+
+    #[test]
+    fn a_user_in_the_url_and_a_password_beside_it_belong_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let (config, password) = (folder.path().join("dbagent.toml"), folder.path().join("password"));
+        std::fs::write(&password, "canary\n").unwrap();
+        std::fs::write(
+            &config,
+            "[databases.shop]\nurl = \"guarded://bob@h/x?a=b\"\ncredential = { password = \"of the file\" }\n",
+        )
+        .unwrap();
+        let app = App::new(Global { config: Some(config), quiet: true, ..Global::default() });
+        let values = |place: &Place| {
+            let value = |key| place.target.credential.get(key).map(|v| v.expose().to_owned());
+            (place.target.url.to_string(), value("user"), value("password"))
+        };
+        let place = find(&app, "guarded://bob@h:5/x?mode=b", &access(Some(password.clone()))).unwrap();
+        assert_eq!(
+            values(&place),
+            ("guarded://h:5/x?mode=b".into(), Some("bob".into()), Some("canary".into()))
+        );
+        assert_eq!(place.target.guardrails.query_timeout_s, 7);
+        let place = find(&app, "shop", &access(None)).unwrap();
+        assert_eq!(
+            values(&place),
+            ("guarded://h/x?a=****".into(), Some("bob".into()), Some("of the file".into()))
+        );
+        // What the command line says is stronger than the configuration.
+        let place = find(&app, "shop", &access(Some(password))).unwrap();
+        assert_eq!(values(&place).2, Some("canary".into()));
+        assert_eq!(place.target.name, "shop");
+    }
+
+    #[test]
+    fn a_password_for_a_database_without_one_is_an_error() {
+        let app = App::new(Global { quiet: true, ..Global::default() });
+        let e = find(&app, "guarded://h", &access(Some("absent".into()))).err().unwrap();
+        assert!(e.to_string().contains("password file"), "{e}");
+    }
 
     #[test]
     fn the_user_is_taken_out_of_a_url() {
