@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use dbagent_core::model::{
-    Message, Model, ModelError, ModelErrorKind, ModelEvent, ModelProfile, ModelRequest, ModelStream,
+    Finish, Message, Model, ModelError, ModelErrorKind, ModelEvent, ModelProfile, ModelRequest, ModelStream,
     OutputMode, Reply, Usage,
 };
 use dbagent_core::observe::ReadTable;
@@ -62,10 +62,9 @@ impl Model for Offline {
         }
         let mut reply = match decide(&request) {
             Decision::Calls(calls) => Reply::calls(calls.iter().map(Call::to_tool_call).collect()),
-            Decision::Answer(answer) => match &request.output {
-                OutputMode::Text => Reply::text(answer.text),
-                OutputMode::JsonSchema { schema, .. } => Reply::text(structured::fill(schema, &answer)?),
-            },
+            Decision::Answer(answer) => reply(&request, &answer, Finish::Stop)?,
+            // Programs that read answers can tell this one from an answer.
+            Decision::NotSure(answer) => reply(&request, &answer, Finish::Other("unsure".to_owned()))?,
         };
         Self::ID.clone_into(&mut reply.model);
         reply.usage = usage(&request, &reply);
@@ -105,6 +104,8 @@ fn usage(request: &ModelRequest, reply: &Reply) -> Usage {
 enum Decision {
     Calls(Vec<Call>),
     Answer(Answer),
+    /// What is said instead of a guess.
+    NotSure(Answer),
 }
 
 /// An answer with what a structured one is filled from.
@@ -139,7 +140,7 @@ fn decide(request: &ModelRequest) -> Decision {
     let say = |text: String| Decision::Answer(Answer::text(text));
     if question.chars().count() > MAX_QUESTION {
         let why = Unsure::new(format!("the question has more than {MAX_QUESTION} characters"));
-        return say(answer::unsure(None, &[], &why, &[]));
+        return not_sure(answer::unsure(None, &[], &why, &[]));
     }
     match talk::read(&question) {
         Talk::About => return say(answer::about()),
@@ -153,7 +154,7 @@ fn decide(request: &ModelRequest) -> Decision {
         Survey::Ask(calls) if tools.list && tools.describe => return Decision::Calls(calls),
         Survey::Ask(_) => {
             let why = Unsure::new("the tools that tell what the database holds are not available (any more)");
-            return say(answer::unsure(None, &[], &why, &[]));
+            return not_sure(answer::unsure(None, &[], &why, &[]));
         }
         Survey::Failed(text) => {
             return say(format!(
@@ -166,9 +167,22 @@ fn decide(request: &ModelRequest) -> Decision {
     }
     if !tools.query && tools.any {
         let why = Unsure::new("this planner writes SQL, and the database offers no tool that takes it");
-        return say(answer::unsure(Some(&surveyed.schema), &surveyed.objects, &why, &[]));
+        return not_sure(answer::unsure(Some(&surveyed.schema), &surveyed.objects, &why, &[]));
     }
     answer_question(&questions, &surveyed, &tools, &known)
+}
+
+fn not_sure(text: String) -> Decision {
+    Decision::NotSure(Answer::text(text))
+}
+
+/// The reply of a text, in the form that was asked for.
+fn reply(request: &ModelRequest, answer: &Answer, finish: Finish) -> Result<Reply, ModelError> {
+    let text = match &request.output {
+        OutputMode::Text => answer.text.clone(),
+        OutputMode::JsonSchema { schema, .. } => structured::fill(schema, answer)?,
+    };
+    Ok(Reply { finish, ..Reply::text(text) })
 }
 
 fn answer_question(questions: &[String], surveyed: &Surveyed, tools: &Tools, known: &Knowledge) -> Decision {
@@ -182,15 +196,17 @@ fn answer_question(questions: &[String], surveyed: &Surveyed, tools: &Tools, kno
         Understood::Ask(_) => {
             let why =
                 Unsure::new("no more queries may be run, and values of the question were not looked up yet");
-            return say(answer::unsure(Some(schema), &surveyed.objects, &why, &named(&question)));
+            return not_sure(answer::unsure(Some(schema), &surveyed.objects, &why, &named(&question)));
         }
         Understood::Unsure(why) => {
-            return say(answer::unsure(Some(schema), &surveyed.objects, &why, &named(&question)));
+            return not_sure(answer::unsure(Some(schema), &surveyed.objects, &why, &named(&question)));
         }
     };
     let select = match compile(schema, &intent) {
         Ok(select) => select,
-        Err(why) => return say(answer::unsure(Some(schema), &surveyed.objects, &why, &named(&question))),
+        Err(why) => {
+            return not_sure(answer::unsure(Some(schema), &surveyed.objects, &why, &named(&question)));
+        }
     };
     let statement = print(&select, tools.dialect);
     for limit in tools.limits() {
@@ -227,7 +243,7 @@ fn answer_question(questions: &[String], surveyed: &Surveyed, tools: &Tools, kno
     } else {
         Unsure::new("the query could not be run, because no more tools may be used")
     };
-    say(answer::unsure(Some(schema), &surveyed.objects, &why, &named(&question)))
+    not_sure(answer::unsure(Some(schema), &surveyed.objects, &why, &named(&question)))
 }
 
 /// `more than 100 rows exist`.

@@ -54,6 +54,12 @@ impl ConnUrl {
         // User info ends at the last @ before the first /: passwords with @ in them are common.
         let authority_end = rest.find('/').unwrap_or(rest.len());
         let (authority, path) = rest.split_at(authority_end);
+        if !authority.is_empty() && path.contains('@') {
+            // Somebody's password may hold a /, and what follows it would be taken for a path and shown.
+            return Err(UrlError(
+                "an @ stands behind a /: write / in a password as %2F, and @ in a path as %40".into(),
+            ));
+        }
         let (user, password, host) = match authority.rsplit_once('@') {
             None => (None, None, authority),
             Some((info, host)) => {
@@ -196,6 +202,13 @@ mod tests {
         let url = ConnUrl::parse("mysql://bob:p@ss@db/x").unwrap();
         assert_eq!(url.password().unwrap().expose(), "p@ss");
         assert!(!url.to_string().contains("p@ss"));
+    }
+
+    #[test]
+    fn a_password_with_a_slash_is_refused_and_not_shown() {
+        let e = ConnUrl::parse("postgres://bob:ca/nary@db/x").unwrap_err().to_string();
+        assert!(e.contains("%2F") && !e.contains("nary"), "{e}");
+        assert_eq!(ConnUrl::parse("postgres://bob:a%2Fb@db/x").unwrap().password().unwrap().expose(), "a/b");
     }
 
     #[test]
