@@ -40,7 +40,7 @@ async fn a_megabyte_of_anything_is_refused_by_its_size() {
         "\u{202e}SELECT 1".into(),
     ] {
         let seen = under(Guardrails::default(), &text).await;
-        assert!(seen.starts_with("REFUSED (G0"), "{}", &seen[..200.min(seen.len())]);
+        assert!(seen.starts_with("REFUSED (G0"), "{}", dbagent::text::shorten(&seen, 200));
         assert!(seen.len() < 2_000, "the answer is short");
     }
 }
@@ -67,7 +67,7 @@ async fn within_raised_limits_depth_is_refused_or_read_but_never_kills() {
         assert!(
             seen.starts_with("REFUSED (G0") || seen.starts_with("ERROR ("),
             "{}",
-            &seen[..200.min(seen.len())]
+            dbagent::text::shorten(&seen, 200)
         );
     }
 }

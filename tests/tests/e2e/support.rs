@@ -62,7 +62,7 @@ pub(crate) async fn observe(
     tool: &str,
     arguments: serde_json::Value,
 ) -> (String, Answer) {
-    let model = ScriptedModel::new().calls([call(tool, &arguments.to_string())]).text("done");
+    let model = ScriptedModel::new().calls([call(tool, arguments.to_string())]).text("done");
     let agent = builder.model(Arc::new(model.clone())).build().unwrap();
     let answer = agent.ask("q").await.unwrap();
     (observations(&model.requests()[1]).remove(0), answer)

@@ -1,3 +1,5 @@
+//! The grammar on questions, phrase by phrase.
+
 use std::collections::BTreeMap;
 
 use dbagent_core::catalog::{Column, ForeignKey, ObjectDetail, ObjectKind};
