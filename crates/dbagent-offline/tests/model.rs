@@ -416,8 +416,8 @@ async fn strange_input_is_answered_and_always_the_same() {
     for text in texts {
         let first = ask(text, tools("SQLite"), &gives(&["n"], &[])).await;
         let second = ask(text, tools("SQLite"), &gives(&["n"], &[])).await;
-        assert_eq!(first.reply.text, second.reply.text, "{:.40}", text);
-        assert_eq!(first.calls, second.calls, "{:.40}", text);
+        assert_eq!(first.reply.text, second.reply.text, "{text:.40}");
+        assert_eq!(first.calls, second.calls, "{text:.40}");
         assert!(!first.reply.text.is_empty());
         for statement in first.statements() {
             assert!(statement.starts_with("SELECT"), "{statement}");

@@ -44,7 +44,7 @@ pub(crate) fn understood(schema: &Schema, intent: &Intent, assumed: &[String]) -
         parts.push("rows without any count as zero".into());
     } else if intent.keys.iter().any(|k| matches!(k, Key::Entity(_)))
         && intent.figures.iter().any(|m| m.agg == Agg::Count)
-        && intent.form == Form::Rows
+        && matches!(intent.form, Form::Rows | Form::MeanOfGroups)
         && intent.having.is_empty()
     {
         parts.push("those without any are left out".into());

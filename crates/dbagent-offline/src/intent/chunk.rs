@@ -248,7 +248,13 @@ fn candidate(
             chunk.kw = Some(kw);
             weight = weight.max(words * 10 + 4);
         }
-        let edge = |t: &Token| ["of", "the", "a", "an", "in", "by", "for", "and"].contains(&t.lower.as_str());
+        let edge = |t: &Token| {
+            let small = [
+                "of", "the", "a", "an", "in", "by", "for", "and", "on", "at", "to", "from", "with", "per",
+                "as", "is", "are", "or", "not", "no", "was", "were",
+            ];
+            small.contains(&t.lower.as_str())
+        };
         if !edge(start) && !edge(end) && words <= 6 {
             let spoken: Vec<String> = chunk.words.iter().flat_map(|w| spoken(w)).collect();
             let mut found = link(schema, &spoken);

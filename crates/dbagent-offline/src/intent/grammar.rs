@@ -227,11 +227,7 @@ impl<'a> Parser<'a> {
     /// The nouns that are asked for.
     fn heads(&mut self) {
         // `Who spent …`: the verb is no noun that is asked for.
-        let verb = self.chunk(self.at).is_some_and(|c| {
-            c.words
-                .iter()
-                .any(|w| ["spent", "spend", "spends", "earned", "earn", "earns"].contains(&w.as_str()))
-        });
+        let verb = self.spends(self.at);
         if verb && self.out.ask == Ask::Who {
             return;
         }

@@ -50,6 +50,21 @@ impl Resolver<'_> {
                     let why = "how old it is depends on the day of the question, which is not known here";
                     return Err(Unsure::new(why).with([subject]).into());
                 }
+                let parts: Vec<ColumnId> = self
+                    .schema
+                    .edges()
+                    .filter(|(_, e)| e.to == subject && e.from != subject)
+                    .filter_map(|(_, e)| measure::adjective_column(self.schema, adjective, e.from))
+                    .map(|(c, _)| c)
+                    .filter(|c| self.schema.column(*c).is_figure())
+                    .collect();
+                if let (None, [only]) = (found, parts.as_slice()) {
+                    // An album is as long as its tracks together.
+                    self.note(format!("it is the sum of {}", self.schema.spoken_column(*only)));
+                    self.explicit = false;
+                    self.wish(Wish::Fixed(Measure { agg: Agg::Sum, of: Measured::Column(*only) }), Use::Show);
+                    return Ok(());
+                }
                 let Some((column, _)) = found else {
                     return Err(Unsure::new(format!("no column says how {} it is", adjective.name))
                         .with([subject])
@@ -132,6 +147,11 @@ impl Resolver<'_> {
         }
         if head.is_table() {
             return self.table_head(at, head);
+        }
+        if let Some(rank) = head.core.rank {
+            // `the most expensive beverage`.
+            let table = self.intent.subject;
+            return self.head_rank(head, rank, table);
         }
         Ok(())
     }

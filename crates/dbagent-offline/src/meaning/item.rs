@@ -172,6 +172,12 @@ impl Resolver<'_> {
                 return Ok(());
             }
         }
+        let of_each = ["in", "of", "on", "for", "by", "within"].contains(&item.rel.as_str());
+        if self.mean && self.intent.keys.is_empty() && of_each && !item.neg {
+            // `the average number of tracks in a playlist`.
+            self.add_key(Key::Entity(table));
+            return Ok(());
+        }
         if table == subject {
             self.last = Some(table);
             if let Some(number) = noun.core.number {
@@ -239,7 +245,11 @@ impl Resolver<'_> {
         let own: Vec<ColumnId> = if exact.len() == 1 {
             exact
         } else {
-            self.schema.columns(subject).filter(|(_, c)| stems(&c.label.words)).map(|(id, _)| id).collect()
+            self.schema
+                .columns(subject)
+                .filter(|(_, c)| stems(&c.label.words) && !c.is_figure())
+                .map(|(id, _)| id)
+                .collect()
         };
         if let [only] = own.as_slice() {
             if self.schema.column(*only).class == Class::Date {
@@ -263,6 +273,16 @@ impl Resolver<'_> {
             if exact.len() == 1 {
                 tables = exact;
             }
+        }
+        let lines =
+            |t: TableId| self.schema.columns(t).any(|(_, c)| c.label.has("quantity") && c.is_figure());
+        if sells
+            && !item.neg
+            && (lines(subject)
+                || self.wishes.iter().any(|(w, _)| matches!(w, Wish::Fixed(m) if lines(m.of.table()))))
+        {
+            // The lines that are added up are what was sold.
+            return Ok(());
         }
         if tables.is_empty() && sells {
             // What was sold stands on a line with a quantity.

@@ -46,6 +46,13 @@ impl Noun {
         !self.columns.is_empty()
     }
 
+    /// `sales agents`, where no value is called so.
+    fn is_figure_before_table(&self, parts: &[&Chunk]) -> bool {
+        self.table.is_some()
+            && self.figure.is_some()
+            && parts.last().is_some_and(|c| !matches!(c.kw, Some(Kw::Figure(_))) && !c.link.tables.is_empty())
+    }
+
     /// Whether it is a value and nothing else.
     pub(crate) fn is_value(&self) -> bool {
         !self.values.is_empty()
@@ -91,9 +98,13 @@ pub(crate) fn read(schema: &Schema, core: &Core, chunks: &[Chunk]) -> Result<Nou
                 v.before = head.is_some_and(|h| i < h);
                 noun.values.push(v);
             }
-            Reading::Figure(f) => noun.figure = Some(f),
+            Reading::Figure(f) if is_head || noun.table.is_none() => noun.figure = Some(f),
+            Reading::Figure(_) => {}
             Reading::Part(p) => noun.part = Some(p),
         }
+    }
+    if noun.is_figure_before_table(&parts) {
+        return Err(Unsure::new(format!("what “{}” means is not clear", noun.text)).with(noun.table));
     }
     // `album titles`: the table before a column owns it.
     if noun.table.is_none() && noun.is_column() && noun.beside.len() == 1 {

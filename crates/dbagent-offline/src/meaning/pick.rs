@@ -13,7 +13,8 @@ pub(crate) fn nearness(schema: &Schema, table: TableId, near: &[TableId]) -> i32
     near.iter()
         .enumerate()
         .map(|(i, n)| {
-            let rank = i32::try_from(i).unwrap_or(9).min(9) * 3;
+            // The first stands far before the others.
+            let rank = if i == 0 { 0 } else { 9 + i32::try_from(i).unwrap_or(9).min(9) * 3 };
             let far = |d: usize, steps: [i32; 5]| steps.get(d).copied().unwrap_or(1) - rank;
             // A column of the table itself whose name says more than was asked stands before one of
             // another table that says just this.
@@ -67,11 +68,15 @@ pub(crate) fn column(
 /// What helps to choose among places of a value.
 pub(crate) struct Around<'a> {
     pub(crate) near: &'a [TableId],
+    /// Tables that the question names elsewhere.
+    pub(crate) context: &'a [TableId],
     /// Columns and tables that stand right beside the value.
     pub(crate) beside: &'a [ColumnId],
     pub(crate) tables: &'a [TableId],
     /// Verbs and prepositions before it.
     pub(crate) hints: &'a [String],
+    /// Whether it stands right behind its table.
+    pub(crate) apposed: bool,
     /// Whether it is someone or something that acts: `by X`.
     pub(crate) by: bool,
     /// The table whose own name it is not: tracks in X are not called X.
@@ -88,19 +93,21 @@ pub(crate) fn hits(
     let score = |hit: &Hit| -> i32 {
         let Some(first) = hit.columns.first() else { return i32::MIN };
         let mut score = if hit.exact { 50 } else { 0 };
-        score += nearness(schema, first.table, around.near);
+        let close = nearness(schema, first.table, around.near);
+        score += close.max(nearness(schema, first.table, around.context) - 50);
         if hit.columns.iter().any(|c| around.beside.contains(c)) {
             score += 80;
         }
         if around.tables.contains(&first.table) {
-            score += 40;
+            // `the playlist Classical` says which playlist; `Rock tracks` only may.
+            score += if around.apposed { 90 } else { 40 };
         }
         let names = schema.name_columns(first.table);
         if hit.columns.len() > 1 || names.contains(first) {
             score += match around.by {
                 true if schema.is_person(first.table) => 75,
                 true => 50,
-                false => 3,
+                false => 8,
             };
             if around.not_name_of.contains(&first.table) {
                 score -= 110;

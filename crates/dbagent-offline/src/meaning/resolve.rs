@@ -227,6 +227,18 @@ impl Resolver<'_> {
                     value.hits.iter().flat_map(|h| &h.columns).map(|c| c.table).collect();
                 if let (1, Some(only)) = (tables.len(), tables.first()) {
                     add(*only);
+                    continue;
+                }
+                // Else the one that it is the name of.
+                let named: BTreeSet<TableId> = value
+                    .hits
+                    .iter()
+                    .filter_map(|h| h.columns.first())
+                    .filter(|c| self.schema.name_columns(c.table).contains(c))
+                    .map(|c| c.table)
+                    .collect();
+                if let (1, Some(only)) = (named.len(), named.first()) {
+                    add(*only);
                 }
             }
         }
@@ -261,8 +273,13 @@ impl Resolver<'_> {
             .chain(noun.beside.iter().copied())
             .chain(near.iter().copied())
             .collect();
+        // What is added up is a figure.
+        let adds = noun.core.aggs.iter().any(|a| matches!(a, Agg::Sum | Agg::Avg));
+        let figures: Vec<(ColumnId, u16)> =
+            noun.columns.iter().filter(|(c, _)| self.schema.column(*c).is_figure()).copied().collect();
+        let columns = if adds && !figures.is_empty() { &figures } else { &noun.columns };
         let Some(owner) = noun.table else {
-            return pick::column(self.schema, &noun.columns, &near, &noun.head_text);
+            return pick::column(self.schema, columns, &near, &noun.head_text);
         };
         // `department number`: a column of the departments, or one that says so itself.
         let label = &self.schema.table(owner).label;

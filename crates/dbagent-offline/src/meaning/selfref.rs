@@ -166,10 +166,12 @@ impl Resolver<'_> {
             }
             let around = pick::Around {
                 near: &[table],
+                context: &[],
                 beside: &[],
                 tables: &[table],
                 hints: &[],
                 by: false,
+                apposed: false,
                 not_name_of: &[],
             };
             let found = pick::hits(self.schema, &own, &around, &chunk.text)?;

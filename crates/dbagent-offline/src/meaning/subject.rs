@@ -5,7 +5,7 @@ use super::resolve::Resolver;
 use super::{Measured, Stop, Unsure, measure, pick};
 use crate::intent::{Ask, Figure, What};
 use crate::plan::Agg;
-use crate::schema::TableId;
+use crate::schema::{ColumnId, TableId};
 use std::collections::BTreeSet;
 
 impl Resolver<'_> {
@@ -47,10 +47,12 @@ impl Resolver<'_> {
             };
             let around = pick::Around {
                 near: &self.context,
+                context: &[],
                 beside: &[],
                 tables: &head.beside,
                 hints: &[],
                 by: false,
+                apposed: false,
                 not_name_of: &not_name_of,
             };
             let hits = match value {
@@ -58,7 +60,11 @@ impl Resolver<'_> {
                 None => Vec::new(),
             };
             self.explicit = true;
-            return Ok(hits.first().and_then(|h| h.columns.first()).map(|c| c.table));
+            let column = hits.first().and_then(|h| h.columns.first()).copied();
+            return match (column, value) {
+                (Some(column), Some(v)) => self.of_kind(head, column, &v.text).map(Some),
+                _ => Ok(None),
+            };
         }
         if head.figure.is_some() || head.part.is_some() {
             let first = self.context.first().copied();
@@ -112,11 +118,41 @@ impl Resolver<'_> {
             }
             return Ok(Some(column.table));
         }
-        let near = self.context.clone();
+        let mut near = self.context.clone();
+        if near.is_empty() && self.items.iter().flatten().any(|n| n.figure.is_some()) {
+            near.extend(self.money_root());
+        }
         let column = self.column(head, &near)?;
         // Where the only table that is named leads to the column, its rows are meant: `emails of customers`
         // without the `of`.
         Ok(Some(column.table))
+    }
+
+    /// `beverages`, `forwards`: where a value names a kind of things, those things are meant.
+    fn of_kind(&mut self, head: &Noun, column: ColumnId, text: &str) -> Result<TableId, Stop> {
+        let table = column.table;
+        let own_name = self.schema.name_columns(table).contains(&column);
+        let one_of_many = text.chars().next().is_some_and(char::is_lowercase) && text.ends_with('s');
+        let kind = self.ask == Ask::Count || head.core.rank.is_some() || one_of_many;
+        if !own_name || !kind || self.ask == Ask::Exists {
+            return Ok(table);
+        }
+        let children: BTreeSet<TableId> = self
+            .schema
+            .edges()
+            .filter(|(_, e)| e.to == table && e.from != table)
+            .map(|(_, e)| e.from)
+            .collect();
+        match (children.len(), children.first()) {
+            (1, Some(only)) => {
+                let (things, names) =
+                    (self.schema.table(*only).name.name.clone(), self.schema.spoken_column(column));
+                self.note(format!("“{text}” is taken as {things} whose {names} it is"));
+                Ok(*only)
+            }
+            (0, _) => Ok(table),
+            _ => Err(Unsure::new(format!("what of “{text}” is meant is not clear")).with(children).into()),
+        }
     }
 
     /// The table whose rows hold the money or the pieces of this database.
@@ -148,8 +184,16 @@ impl Resolver<'_> {
         // The first value says where to look.
         let value = self.items.iter().flatten().find_map(|n| n.values.first().cloned());
         if let Some(v) = value {
-            let around =
-                pick::Around { near: &[], beside: &[], tables: &[], hints: &[], by: false, not_name_of: &[] };
+            let around = pick::Around {
+                near: &[],
+                context: &[],
+                beside: &[],
+                tables: &[],
+                hints: &[],
+                by: false,
+                apposed: false,
+                not_name_of: &[],
+            };
             let hits = pick::hits(self.schema, &v.hits, &around, &v.text)?;
             self.explicit = true;
             return Ok(hits.first().and_then(|h| h.columns.first()).map(|c| c.table));
@@ -176,7 +220,22 @@ impl Resolver<'_> {
                 _ => Err(Unsure::new("who is meant is not clear").with(people).into()),
             };
         }
-        // A verb may name them: those who support are the support representatives.
+        // A verb may name them: those who supply are the suppliers.
+        let verbs = &self.sentence.hints;
+        let named: Vec<TableId> = self
+            .schema
+            .tables()
+            .filter(|(_, t)| {
+                t.label.words.last().is_some_and(|w| verbs.iter().any(|v| crate::link::same_stem(v, w)))
+                    && !t.label.has_any(&["order", "sale", "purchase"])
+            })
+            .map(|(id, _)| id)
+            .filter(|id| !nouns.contains(id))
+            .collect();
+        if let [only] = named.as_slice() {
+            return Ok(*only);
+        }
+        // Or the link: those who support are the support representatives.
         let hints = self.sentence.hints.clone();
         let by_role: BTreeSet<TableId> = self
             .schema
@@ -187,6 +246,50 @@ impl Resolver<'_> {
             .collect();
         if let (1, Some(only)) = (by_role.len(), by_role.first()) {
             return Ok(*only);
+        }
+        let doers: [(&[&str], &[&str]); 3] = [
+            (
+                &["bought", "buy", "buys", "purchased", "purchase", "ordered", "order", "paid", "pay"],
+                &["customer", "client", "buyer", "user", "member", "guest"],
+            ),
+            (
+                &[
+                    "wrote",
+                    "written",
+                    "sang",
+                    "sings",
+                    "recorded",
+                    "released",
+                    "performed",
+                    "performs",
+                    "made",
+                    "composed",
+                ],
+                &["artist", "author", "singer", "writer", "musician", "composer"],
+            ),
+            (
+                &[
+                    "sold",
+                    "sells",
+                    "supports",
+                    "supported",
+                    "handled",
+                    "handles",
+                    "served",
+                    "serves",
+                    "hired",
+                ],
+                &["employee", "staff", "seller", "salesperson", "worker"],
+            ),
+        ];
+        for (verbs, words) in doers {
+            let said = self.sentence.hints.iter().any(|h| verbs.contains(&h.as_str()));
+            let fitting: Vec<TableId> =
+                people.iter().filter(|p| self.schema.table(**p).label.has_any(words)).copied().collect();
+            if let (true, [only]) = (said, fitting.as_slice()) {
+                self.note(format!("“who” is taken as {}", self.schema.table(*only).name.name));
+                return Ok(*only);
+            }
         }
         let first = nouns.first().copied();
         if let Some(t) = first

@@ -38,6 +38,18 @@ impl Parser<'_> {
                 self.state.neg = neg;
                 return self.comparative(Some(core.clone()), Some((dir, adjective)));
             }
+            Some(Kw::Have)
+                if column
+                    && self.chunk(self.at).is_some_and(|c| {
+                        c.words.iter().any(|w| w.starts_with("contain") || w.starts_with("includ"))
+                    })
+                    && self
+                        .chunk(self.at + 1)
+                        .is_some_and(|c| c.quoted || c.link.score() < super::super::chunk_full()) =>
+            {
+                self.state.neg = neg;
+                return self.like_what(Some(core.clone()), Kw::Contains);
+            }
             Some(kw @ (Kw::Starts | Kw::Ends | Kw::Contains)) if column => {
                 self.state.neg = neg;
                 return self.like_what(Some(core.clone()), kw);

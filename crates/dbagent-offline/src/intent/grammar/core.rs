@@ -12,7 +12,7 @@ impl Parser<'_> {
         let start = self.at;
         let mut core = Core::default();
         self.before_noun(&mut core);
-        while self.is_noun(self.at) {
+        while self.is_noun(self.at) && !(self.spends(self.at) && !core.parts.is_empty()) {
             // `customers who …`: a noun ends where the next one has its own article.
             core.parts.push(self.at);
             self.at += 1;
@@ -31,6 +31,13 @@ impl Parser<'_> {
             return None;
         }
         Some(core)
+    }
+
+    /// `customers spent …`: a verb, though it says what is added up.
+    pub(super) fn spends(&self, at: usize) -> bool {
+        const VERBS: [&str; 7] = ["spent", "spend", "spends", "spending", "earned", "earn", "earns"];
+        self.chunk(at)
+            .is_some_and(|c| c.words.len() == 1 && c.words.iter().any(|w| VERBS.contains(&w.as_str())))
     }
 
     fn before_noun(&mut self, core: &mut Core) {
@@ -71,14 +78,19 @@ impl Parser<'_> {
                     core.rank = Some(Rank {
                         dir,
                         by: RankBy::Adjective(adjective),
-                        limit: core.number.take(),
+                        limit: core.rank.and_then(|r| r.limit).or(core.number.take()),
                         place,
                         total: false,
                     });
                 }
                 Some(Kw::Extreme(dir)) => {
-                    core.rank =
-                        Some(Rank { dir, by: RankBy::Named, limit: core.number.take(), place, total: false });
+                    core.rank = Some(Rank {
+                        dir,
+                        by: RankBy::Named,
+                        limit: core.rank.and_then(|r| r.limit).or(core.number.take()),
+                        place,
+                        total: false,
+                    });
                 }
                 Some(Kw::BestSelling(dir)) => {
                     let limit = core.rank.and_then(|r| r.limit).or(core.number.take());

@@ -214,6 +214,16 @@ impl Parser<'_> {
                     self.noun(core);
                 }
             }
+            Kw::Sort
+                if phrase == "ordered by"
+                    && matches!(self.kw(self.at.wrapping_sub(1)), Some(Kw::Cop | Kw::Have)) =>
+            {
+                // `were ordered by X`: someone ordered them.
+                self.out.hints.push("ordered".into());
+                self.state.hints.push("ordered".into());
+                self.state.rel = "by".into();
+                self.at += 1;
+            }
             Kw::Sort => self.order(),
             Kw::Desc | Kw::Asc | Kw::Alphabetical => {
                 self.at += 1;

@@ -2,8 +2,8 @@
 
 use crate::intent::{Ask, Item};
 use crate::meaning::noun::Noun;
-use crate::meaning::resolve::Resolver;
-use crate::meaning::{Key, OrderBy, Output, Stop, Test, Unsure, measure};
+use crate::meaning::resolve::{Resolver, Wish};
+use crate::meaning::{Key, Measure, Measured, OrderBy, Output, Stop, Test, Unsure, measure};
 use crate::plan::Op;
 use crate::schema::{Class, ColumnId};
 
@@ -98,6 +98,11 @@ impl Resolver<'_> {
             self.given(column, !item.neg, share);
             return Ok(());
         }
+        if item.neg && item.and && !matches!(class, Class::Bool | Class::Date) && item.hints.is_empty() {
+            // `no fax and no company`.
+            self.given(column, false, share);
+            return Ok(());
+        }
         if item.predicate || item.relative {
             if class == Class::Date {
                 self.given(column, !item.neg, share);
@@ -110,6 +115,15 @@ impl Resolver<'_> {
             }
         }
 
+        let ranked = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(c)) if c == column);
+        let added = self
+            .wishes
+            .iter()
+            .any(|(w, _)| matches!(w, Wish::Fixed(Measure { of: Measured::Column(c), .. }) if *c == column));
+        if item.rel == "in" && (ranked || added) {
+            // `the total size in bytes`.
+            return Ok(());
+        }
         Err(Unsure::new(format!("what “{}” has to do with the question is not clear", noun.text))
             .with([column.table])
             .into())

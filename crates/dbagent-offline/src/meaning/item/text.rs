@@ -68,10 +68,12 @@ impl Resolver<'_> {
         }
         let around = pick::Around {
             near: &[table],
+            context: &[],
             beside: &names,
             tables: &[table],
             hints: &[],
             by: false,
+            apposed: false,
             not_name_of: &[],
         };
         let found = pick::hits(self.schema, &own, &around, &c.text)?;

@@ -15,7 +15,12 @@ impl Resolver<'_> {
         value: &Named,
         item: Option<&Item>,
     ) -> Result<Vec<Hit>, Unsure> {
-        let near = self.around(self.last.filter(|_| item.is_some_and(|i| !i.and)));
+        let near: Vec<TableId> = self
+            .last
+            .filter(|_| item.is_some_and(|i| !i.and))
+            .into_iter()
+            .chain(self.near.iter().copied())
+            .collect();
         let mut beside: Vec<ColumnId> =
             noun.columns.iter().filter(|(_, s)| *s >= 60).map(|(c, _)| *c).collect();
         if let Some(before) = &self.last_values
@@ -28,7 +33,7 @@ impl Resolver<'_> {
             tables.extend(noun.table);
         }
         let hints: &[String] = item.map_or(&[], |i| &i.hints);
-        let by = item.is_some_and(|i| i.rel == "by");
+        let by = item.is_some_and(|i| i.rel == "by" || i.rel == "does");
         let linked = item.is_some_and(|i| !i.rel.is_empty() && !["of", "except"].contains(&i.rel.as_str()));
         // Rock tracks are not called Rock; the Jazz genre is called Jazz, for it has no other rows to go by.
         let points_on = |t: &TableId| self.schema.edges().any(|(_, e)| e.from == *t && e.to != *t);
@@ -41,10 +46,12 @@ impl Resolver<'_> {
         }
         let around = pick::Around {
             near: &near,
+            context: &self.context,
             beside: &beside,
             tables: &tables,
             hints,
             by,
+            apposed: !value.before,
             not_name_of: &not_name_of,
         };
         if value.hits.is_empty() {
