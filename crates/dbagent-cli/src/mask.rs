@@ -89,7 +89,8 @@ mod tests {
     fn urls_show_their_user_and_no_secret() {
         let shown = |text| shown_url(&dbagent::ConnUrl::parse(text).unwrap());
         assert_eq!(shown("postgres://bob:canary@db/x"), "postgres://bob:****@db/x");
-        assert!(!shown("postgres://bob:can/ary@db/x").contains("can"));
+        // A password with a slash in it is refused, so that none of it is taken for a path and shown.
+        assert!(dbagent::ConnUrl::parse("postgres://bob:can/ary@db/x").is_err());
         assert_eq!(shown("sqlite:///a@b.db"), "sqlite:///a@b.db");
     }
 
