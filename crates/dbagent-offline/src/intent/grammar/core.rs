@@ -12,7 +12,7 @@ impl Parser<'_> {
         let start = self.at;
         let mut core = Core::default();
         self.before_noun(&mut core);
-        while self.is_noun(self.at) && !(self.spends(self.at) && !core.parts.is_empty()) {
+        while self.is_noun(self.at) && (core.parts.is_empty() || !self.spends(self.at)) {
             // `customers who …`: a noun ends where the next one has its own article.
             core.parts.push(self.at);
             self.at += 1;

@@ -1,7 +1,7 @@
 //! Everything behind the nouns that are asked for: what narrows, compares, groups and orders.
 
 use super::super::chunk::Chunk;
-use super::super::keywords::Kw;
+use super::super::keywords::{Adjective, Kw};
 use super::super::phrase::{Ask, Core, Operand, RankBy, What};
 use super::super::time::{Span, Time};
 use super::Parser;
@@ -253,12 +253,20 @@ impl Parser<'_> {
                 self.at += 1;
                 self.push(What::Subordinates);
             }
+            Kw::HowAdj(adjective) if self.ranks_by(adjective) => self.at += 1,
             Kw::Beyond | Kw::Relative | Kw::Popular => {
                 self.at += 1;
                 self.out.beyond.get_or_insert(chunk.text.clone());
             }
             _ => {}
         }
+    }
+
+    /// `… is the longest, and how long is it?`: the figure that decides is shown anyway.
+    fn ranks_by(&self, adjective: &'static Adjective) -> bool {
+        let by = RankBy::Adjective(adjective);
+        let head = self.out.heads.iter().any(|h| h.rank.is_some_and(|r| r.by == by));
+        head || self.out.items.iter().any(|i| matches!(i.what, What::Rank { rank, .. } if rank.by == by))
     }
 
     fn sign(&mut self, chunk: &Chunk) {
