@@ -58,10 +58,14 @@ async fn read(session: &GuardedSession, request: Request, call: &CallContext) ->
             return Ok(());
         }
         // Only on a target whose access is `Access::Propose`; ours reads.
-        Verdict::Proposed(_) => return Ok(println!("  a person would have to approve this\n")),
+        Verdict::Proposed(_) => {
+            println!("  a person would have to approve this\n");
+            return Ok(());
+        }
     };
     if let Err(refusal) = session.estimate(&cleared, call).await? {
-        return Ok(println!("  refused: {refusal}\n"));
+        println!("  refused: {refusal}\n");
+        return Ok(());
     }
     let mut rows = session.read(cleared, call)?;
     while let Some(batch) = rows.next().await? {
