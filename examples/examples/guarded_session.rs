@@ -12,6 +12,7 @@ use std::time::Duration;
 use dbagent::request::{Param, Params};
 use dbagent::rows::Cell;
 use dbagent::session::Verdict;
+use dbagent::text::counted;
 use dbagent::tools::column_type;
 use dbagent::{CallContext, ConnUrl, GuardedSession, Policy, Registry, Request, Target};
 
@@ -81,6 +82,7 @@ async fn read(session: &GuardedSession, request: Request, call: &CallContext) ->
         }
     }
     let ending = rows.ending();
-    println!("  {} rows{}\n", ending.rows, if ending.more_rows { ", and there are more" } else { "" });
+    let rows = counted(ending.rows, "row", "rows");
+    println!("  {rows}{}\n", if ending.more_rows { ", and there are more" } else { "" });
     Ok(())
 }

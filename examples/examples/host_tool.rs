@@ -13,6 +13,7 @@ use dbagent::middleware::{CallDecision, Middleware};
 use dbagent::model::{Message, ModelRequest, ToolCall};
 use dbagent::observe::ReadTable;
 use dbagent::state::State;
+use dbagent::text::counted;
 use dbagent::tool::{ToolError, ToolHints, ToolOutput, tool};
 use dbagent::{LightAgent, async_trait, serde_json};
 use dbagent_testkit::model::{ScriptedModel, call};
@@ -81,7 +82,8 @@ async fn main() -> dbagent::Result<()> {
 fn describe(artifact: &dbagent::artifact::Artifact) -> String {
     match artifact {
         dbagent::artifact::Artifact::Rows(rows) => {
-            format!("{} rows of `{}` in {:?}", rows.ending.rows, rows.statement, rows.elapsed)
+            let count = counted(rows.ending.rows, "row", "rows");
+            format!("{count} of `{}` in {:?}", rows.statement, rows.elapsed)
         }
         other => format!("{other:?}"),
     }

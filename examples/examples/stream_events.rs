@@ -8,7 +8,7 @@
 use dbagent::LightAgent;
 use dbagent::event::EventKind;
 use dbagent::fact::Fact;
-use dbagent::text::shorten;
+use dbagent::text::{counted, shorten};
 
 #[tokio::main]
 async fn main() -> dbagent::Result<()> {
@@ -44,7 +44,8 @@ fn show(event: &EventKind) {
             println!("  refused: {}: {why}", line(statement));
         }
         EventKind::Ran { rows, complete, elapsed, .. } => {
-            println!("  {rows} rows{} in {elapsed:?}", if *complete { "" } else { ", incomplete" });
+            let rows = counted(*rows, "row", "rows");
+            println!("  {rows}{} in {elapsed:?}", if *complete { "" } else { ", incomplete" });
         }
         // Kinds that a later version adds are passed over.
         _ => {}
