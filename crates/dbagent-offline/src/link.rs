@@ -197,7 +197,7 @@ fn table_score(words: &[&str], label: &Label, ordered: bool) -> Option<Score> {
 }
 
 fn column_score(words: &[&str], label: &Label, table: &Label, ordered: bool) -> Option<Score> {
-    let own: Vec<&str> = label.words.iter().map(String::as_str).collect();
+    let own: Vec<&str> = label.words.iter().map(String::as_str).filter(|w| *w != "of").collect();
     if words == own.as_slice() {
         return Some(100);
     }
@@ -243,7 +243,7 @@ fn column_score(words: &[&str], label: &Label, table: &Label, ordered: bool) -> 
         && own.len() > 1
         && same_meaning(word, last)
     {
-        return Some(50);
+        return Some(60);
     }
     if let [word] = words
         && own.len() > 1

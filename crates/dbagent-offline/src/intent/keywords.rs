@@ -283,11 +283,11 @@ static PHRASES: &[(&str, Kw)] = &[
         Kw::Prep,
     ),
     (
-        "the|a|an|single|a single|this|these|those|such|our|my|your|us|we|i|you|me|particular|given|certain|own|specific|respective|corresponding|associated|related|current|there's|existing|available|individual|registered|recorded|various|listed|following|single|also|currently|altogether|respectively|actually|just|only|really|please|kindly|can|could|would|will|shall|should|may|might|want|like to|need|know|so|then|now|too|well|ok|okay|hey|hi there|let|let me|let's|exist|exists|in total|overall in|in the database|in this database|in our database|in the system|in the store|in the data|in the dataset|in the table|on file|on record|database|in all|together|it|them|him|her|he|she|they|that are there|be able|able|i'd|id like|i'd like|wondering|curious|to know|to see|like to know|like to see|thing|ones|one|stored|at the moment|right now|so far|to date|of all time|at present|somebody|someone|anyone|anybody|everyone|each other|full|together with all",
+        "the|a|an|single|a single|this|these|those|such|our|my|your|us|we|i|you|me|particular|given|certain|own|specific|respective|corresponding|associated|related|there's|individual|recorded|various|listed|following|single|also|currently|altogether|respectively|actually|just|only|really|please|kindly|can|could|would|will|shall|should|may|might|want|like to|need|know|so|then|now|too|well|ok|okay|hey|hi there|let|let me|let's|exist|exists|in total|overall in|in the database|in this database|in our database|in the system|in the store|in the data|in the dataset|in the table|on file|on record|database|in all|together|it|them|him|her|he|she|they|that are there|be able|able|i'd|id like|i'd like|wondering|curious|to know|to see|like to know|like to see|thing|ones|one|stored|at the moment|right now|so far|to date|of all time|at present|somebody|someone|anyone|anybody|everyone|each other|full|together with all",
         Kw::Skip,
     ),
     (
-        "information on|information about|information of|details of|details on|details about|details for|info on|info about|information for|data on|data about|records of|record of|entries of|everything about|information|info|details",
+        "information on|information about|information of|details of|details on|details about|details for|info on|info about|information for|data on|data about|records of|record of|entries of|everything about|information|info|details|rows of|rows in|rows from|rows|entries in|entries",
         Kw::Whole,
     ),
     ("is|are|was|were|be|been|being|am|isn|aren|become|became", Kw::Cop),

@@ -4,7 +4,7 @@
 use super::resolve::{Resolver, Use, Wish};
 use super::{Cond, Form, Key, Measure, OrderBy, Output, Stop, Test, Unsure, measure};
 use crate::intent::{Ask, Figure, Kw};
-use crate::plan::{Agg, Stored};
+use crate::plan::{Agg, Op, Stored, Value};
 use crate::schema::{ColumnId, TableId};
 use std::collections::BTreeSet;
 
@@ -117,6 +117,18 @@ impl Resolver<'_> {
 
     /// Conditions that are denied, or asked for twice, are about all rows with a value, not about one.
     pub(in crate::meaning) fn by_value(&mut self) -> Result<(), Stop> {
+        for (i, a) in self.intent.conds.iter().enumerate() {
+            for b in self.intent.conds.iter().skip(i + 1) {
+                if let (Test::Compare(x, p, v), Test::Compare(y, q, w)) = (&a.test, &b.test)
+                    && x == y
+                    && !a.neg
+                    && !b.neg
+                    && contradict(*p, v, *q, w)
+                {
+                    return Err(Unsure::new("no row can be on both sides").with([x.table]).into());
+                }
+            }
+        }
         let both = self.chunks.iter().any(|c| c.kw == Some(Kw::Both));
         let twice: Vec<usize> = self
             .intent
@@ -375,4 +387,20 @@ impl Resolver<'_> {
         }
         self.finish_form()
     }
+}
+
+/// Whether nothing can be over the one and under the other.
+fn contradict(first: Op, a: &Value, second: Op, b: &Value) -> bool {
+    let number = |value: &Value| match value {
+        Value::Int(whole) => Some(*whole as f64),
+        Value::Real(real) => Some(*real),
+        _ => None,
+    };
+    let (Some(a), Some(b)) = (number(a), number(b)) else { return false };
+    let (over, under) = match (first, second) {
+        (Op::Gt | Op::Ge, Op::Lt | Op::Le) => (a, b),
+        (Op::Lt | Op::Le, Op::Gt | Op::Ge) => (b, a),
+        _ => return false,
+    };
+    over > under
 }

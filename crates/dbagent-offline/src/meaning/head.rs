@@ -13,7 +13,18 @@ impl Resolver<'_> {
     /// Places the nouns that are asked for.
     pub(super) fn place_heads(&mut self) -> Result<(), Stop> {
         for at in 0..self.heads.len() {
-            let Some(head) = self.heads.get(at).cloned() else { break };
+            let Some(mut head) = self.heads.get(at).cloned() else { break };
+            // `the average price and size`: the average of both.
+            let before = at.checked_sub(1).and_then(|b| self.heads.get(b)).map(|b| b.core.aggs.clone());
+            let figures = !head.columns.is_empty()
+                && head.core.aggs.is_empty()
+                && head.columns.first().is_some_and(|(c, _)| self.schema.column(*c).is_figure());
+            if let Some(aggs) = before.filter(|a| figures && !a.is_empty() && !a.contains(&Agg::Count)) {
+                head.core.aggs.clone_from(&aggs);
+                if let Some(kept) = self.heads.get_mut(at) {
+                    kept.core.aggs = aggs;
+                }
+            }
             self.place_head(at, &head)?;
         }
         match self.ask {
@@ -294,6 +305,10 @@ impl Resolver<'_> {
     fn column_head(&mut self, at: usize, head: &Noun) -> Result<(), Stop> {
         let near = self.around(None);
         let column = self.column(head, &near)?;
+        if head.columns.iter().find(|(c, _)| *c == column).is_some_and(|(_, s)| *s < 60) {
+            let (words, name) = (&head.head_text, self.schema.spoken_column(column));
+            return Err(Unsure::new(format!("“{words}” only resembles {name}")).with([column.table]).into());
+        }
         let figure = self.schema.column(column).is_figure();
         if let Some(rank) = head.core.rank {
             match rank.by {
@@ -420,7 +435,7 @@ impl Resolver<'_> {
         if noun.is_column() {
             let column = self.column(noun, &near)?;
             let c = self.schema.column(column);
-            if counts && !(c.is_figure() && figures.contains(&Agg::Avg)) {
+            if counts && (!c.is_figure() || figures.is_empty()) {
                 if c.is_figure() && !noun.core.distinct && figures.is_empty() {
                     self.wish(Wish::Fixed(Measure { agg: Agg::Sum, of: Measured::Column(column) }), wanted);
                     return Ok(());

@@ -219,6 +219,12 @@ impl Resolver<'_> {
             self.cond(Test::Exists(table), true, share);
             return Ok(());
         }
+        let pairs = self.schema.edges().any(|(_, e)| e.from == table && e.to == subject && e.unique);
+        if to_one && pairs && !self.explicit {
+            // Not every person is a gymnast.
+            self.cond(Test::Exists(table), false, share);
+            return Ok(());
+        }
         if to_one {
             // Every row has one, so naming it says nothing more, unless having it is the point.
             if item.have && item.relative || self.ask == Ask::Share {

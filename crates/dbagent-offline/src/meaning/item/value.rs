@@ -5,7 +5,7 @@ use crate::meaning::noun::{Named, Noun};
 use crate::meaning::resolve::Resolver;
 use crate::meaning::{Key, Output, Stop, Test, Unsure, pick};
 use crate::plan::Value;
-use crate::schema::{Class, ColumnId, TableId};
+use crate::schema::{Class, ColumnId, Route, TableId};
 
 impl Resolver<'_> {
     /// Where a value is meant.
@@ -58,12 +58,38 @@ impl Resolver<'_> {
             return Err(Unsure::new(format!("“{}” was not found in the database", value.text)));
         }
         let found = pick::hits(self.schema, &value.hits, &around, &value.text)?;
+        if let (Some(last), Some(table)) =
+            (self.last, found.first().and_then(|h| h.columns.first()).map(|c| c.table))
+            && linked
+        {
+            self.one_way(last, table, &value.text)?;
+        }
         // Beside a column that is named, the value must stand in it.
         let strict = noun.is_column() && !found.iter().any(|h| h.columns.iter().any(|c| beside.contains(c)));
         if strict && noun.columns.iter().any(|(_, s)| *s >= 90) {
             return Err(Unsure::new(format!("“{}” was not found as {}", value.text, noun.head_text)));
         }
         Ok(found)
+    }
+
+    /// Whether a value can belong to the subject and to the table named last, each on a way of its own.
+    fn one_way(&self, last: TableId, table: TableId, text: &str) -> Result<(), Unsure> {
+        let subject = self.intent.subject;
+        let many = last != subject && self.schema.distance(subject, last).is_none();
+        if !many || table == subject || table == last || self.schema.distance(subject, table).is_none() {
+            return Ok(());
+        }
+        let Route::One(path) = self.schema.route(last, table, &self.intent.hints) else { return Ok(()) };
+        let through = path
+            .iter()
+            .filter_map(|s| self.schema.edge(s.edge))
+            .any(|e| e.from == subject || e.to == subject);
+        if through {
+            return Ok(());
+        }
+        let name = |t: TableId| self.schema.table(t).name.name.clone();
+        Err(Unsure::new(format!("“{text}” may be of {} or of {}", name(subject), name(last)))
+            .with([subject, last]))
     }
 
     pub(super) fn value(
