@@ -30,7 +30,10 @@ struct Generated {
     words: &'static [&'static str],
 }
 
-const GENERATED: &[Generated] = &[Generated { file: "docs/cli.md", marker: None, words: &["help-markdown"] }];
+const GENERATED: &[Generated] = &[
+    Generated { file: "docs/cli.md", marker: None, words: &["help-markdown"] },
+    Generated { file: "README.md", marker: Some("dialects"), words: &["dialects", "--format", "markdown"] },
+];
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcome> {
     let programs = cargo::build(workspace.root(), &programs(workspace)?)?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::model::Usage;
+use crate::text::counted;
 
 macro_rules! counters {
     ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
@@ -145,12 +146,12 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} queries, {} rows, {} refused, {} errors, {} model calls, {} + {} tokens",
-            self.queries,
-            self.rows,
+            "{}, {}, {} refused, {}, {}, {} + {} tokens",
+            counted(self.queries, "query", "queries"),
+            counted(self.rows, "row", "rows"),
             self.refused,
-            self.errors,
-            self.model_calls,
+            counted(self.errors, "error", "errors"),
+            counted(self.model_calls, "model call", "model calls"),
             self.input_tokens,
             self.output_tokens
         )

@@ -83,10 +83,7 @@ impl SqliteSession {
 #[async_trait]
 impl Session for SqliteSession {
     fn settings(&self) -> Settings {
-        Settings::new()
-            .with(Settings::DEFAULT_NAMESPACE, schema::MAIN)
-            .with("version", rusqlite::version())
-            .with(Settings::DEFAULT_NAMESPACE, "main")
+        Settings::new().with(Settings::DEFAULT_NAMESPACE, schema::MAIN).with("version", rusqlite::version())
     }
 
     async fn resolve(&self, needs: &Needs, call: &CallContext) -> Result<Resolution> {

@@ -44,7 +44,9 @@ fn visit(folder: &Path, prefix: &str, files: &mut Vec<TextFile>) -> Result<()> {
         let path = entry.path();
         let kind = entry.file_type().with_context(|| format!("cannot look at {}", path.display()))?;
         if kind.is_dir() {
-            if name != "target" && name != ".git" && !path.join("CACHEDIR.TAG").exists() {
+            // A folder of a crate may be called `target` too: only the one at the root is cargo's by its name.
+            let is_build = prefix.is_empty() && name == "target";
+            if !is_build && name != ".git" && !path.join("CACHEDIR.TAG").exists() {
                 visit(&path, &format!("{prefix}{name}/"), files)?;
             }
         } else if kind.is_file() && (EXTENSIONS.contains(&extension(&name)) || prefix == ".ci/") {
