@@ -123,6 +123,40 @@ impl NameCase {
         }
     }
 
+    /// Whether a name matches a pattern, in which `*` stands for any characters and `?` for one. Linear in
+    /// practice, quadratic at worst.
+    pub fn matches(self, pattern: &str, name: &str) -> bool {
+        let pattern: Vec<char> = self.fold(pattern).chars().collect();
+        let name: Vec<char> = self.fold(name).chars().collect();
+        let (mut p, mut n) = (0, 0);
+        let mut star: Option<(usize, usize)> = None;
+        while let Some(c) = name.get(n) {
+            match pattern.get(p) {
+                Some('*') => {
+                    star = Some((p + 1, n));
+                    p += 1;
+                }
+                Some('?') => {
+                    p += 1;
+                    n += 1;
+                }
+                Some(x) if x == c => {
+                    p += 1;
+                    n += 1;
+                }
+                _ => match star {
+                    Some((after, from)) => {
+                        p = after;
+                        n = from + 1;
+                        star = Some((after, from + 1));
+                    }
+                    None => return false,
+                },
+            }
+        }
+        pattern.get(p..).is_some_and(|rest| rest.iter().all(|c| *c == '*'))
+    }
+
     /// The form of a name in which equal names are equal texts.
     pub fn fold(self, name: &str) -> String {
         match self {

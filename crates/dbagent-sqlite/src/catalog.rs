@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use dbagent_core::ObjectName;
 use dbagent_core::catalog::{
     Column, Described, ForeignKey, Index, ObjectDetail, ObjectKind, ObjectPage, ObjectSummary, Page,
 };
+use dbagent_core::{NameCase, ObjectName};
 use rusqlite::{Connection, Result, params};
 
 use crate::count::Counter;
@@ -73,34 +73,10 @@ fn is_storage(entry: &Entry, modules: &HashMap<String, String>) -> bool {
 /// Whether a name contains a pattern, or matches it where the pattern has `*` or `?`. ASCII letters compare
 /// without case.
 fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
-    if !pattern.contains(['*', '?']) {
-        return name.contains(&pattern);
+    if pattern.contains(['*', '?']) {
+        return NameCase::AsciiInsensitive.matches(pattern, name);
     }
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while let Some(c) = name.get(n) {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p + 1, n));
-                p += 1;
-            }
-            Some(x) if *x == '?' || x == c => {
-                p += 1;
-                n += 1;
-            }
-            _ => match star {
-                Some((after, from)) => {
-                    p = after;
-                    n = from + 1;
-                    star = Some((after, from + 1));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.get(p..).is_some_and(|rest| rest.iter().all(|c| *c == '*'))
+    name.to_ascii_lowercase().contains(&pattern.to_ascii_lowercase())
 }
 
 /// Describes objects.

@@ -66,7 +66,7 @@ fn holds(line: &str, phrase: &str) -> bool {
     line.match_indices(phrase).any(|(start, _)| {
         let (before, rest) = line.split_at(start);
         let after = rest.strip_prefix(phrase).and_then(|rest| rest.chars().next());
-        // A path must not be the tail of a longer one, such as `docs/work/`.
+        // A path must not be the tail of a longer one, which begins with a word of its own.
         let glued_before = (starts_as_word || phrase.starts_with('/')) && is_word(before.chars().next_back());
         let glued_after = ends_as_word && is_word(after);
         !(glued_before || glued_after)
