@@ -101,7 +101,7 @@ impl Report<'_> {
 
     /// A statement that an administrator may run.
     fn remedy(&mut self, statement: &str) -> Result<(), Failure> {
-        let statement = self.paint().bold(&printable(statement));
+        let statement = self.paint().bold(printable(statement));
         self.line(format!("          {statement};"))
     }
 
@@ -244,7 +244,7 @@ async fn account(
         Transport::Local => report.fine("the connection stays on this machine")?,
         Transport::Encrypted(how) => report.fine(&format!("the connection is encrypted, {how}"))?,
         Transport::Plain => {
-            report.warning("the connection is not encrypted: everybody on the way can read it")?
+            report.warning("the connection is not encrypted: everybody on the way can read it")?;
         }
     }
     for power in &probe.powers {

@@ -56,7 +56,10 @@ fn a_file_has_no_account_to_set_up() {
     let place = Place::new();
     let ran = place.run(["setup-role", "shop.db"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("SQLite has no accounts to set up") && ran.err.contains("file system"), "{ran:?}");
+    assert!(
+        ran.err.contains("SQLite has no accounts to set up") && ran.err.contains("file system"),
+        "{ran:?}"
+    );
     assert_eq!(place.run(["setup-role", "shop.db", "--role-password-file", "x"]).code, 2);
 }
 
