@@ -1,5 +1,5 @@
 //! The fuzzer notices a state that changed, and says what may have changed it.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
