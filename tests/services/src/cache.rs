@@ -92,12 +92,19 @@ impl Cache {
         if folder.exists() {
             return Ok(folder);
         }
-        // Whoever made this one is dead: the lock is ours.
-        let partial = section.join(format!(".{name}.partial"));
-        remove(&partial)?;
-        open_folder(&partial)?;
-        make(&partial)?;
-        fs::rename(&partial, &folder).doing(|| format!("cannot move {} into place", partial.display()))?;
+        // The lock is ours, so whoever began these is dead. What it started may still write in there, and
+        // then the rest goes the next time: names are not used twice.
+        let prefix = format!(".{name}.partial-");
+        for stale in folders(&section, &prefix)? {
+            fs::remove_dir_all(stale).ok();
+        }
+        let cannot = || format!("cannot make {}", folder.display());
+        let partial = tempfile::Builder::new().prefix(&prefix).tempdir_in(&section).doing(cannot)?;
+        os::set_mode(partial.path(), 0o755)?;
+        make(partial.path())?;
+        fs::rename(partial.path(), &folder).doing(cannot)?;
+        // It is not there any more under its old name.
+        let _ = partial.keep();
         Ok(folder)
     }
 
@@ -151,6 +158,19 @@ pub(crate) fn remove(folder: &Path) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// The folders in a folder whose names begin so.
+fn folders(section: &Path, prefix: &str) -> Result<Vec<PathBuf>> {
+    let cannot = || format!("cannot list {}", section.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(section).doing(cannot)? {
+        let entry = entry.doing(cannot)?;
+        if entry.file_name().to_string_lossy().starts_with(prefix) && entry.path().is_dir() {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
 }
 
 /// Waits for a lock. It is released when the file is closed, also by death.
@@ -228,8 +248,10 @@ mod tests {
         });
         assert_eq!(failed.unwrap_err().to_string(), "the network is gone");
 
+        let dead = cache.path().join("packages/.a.partial-dead");
+        fs::create_dir(&dead).unwrap();
         let made = cache.ready("packages", "a", |partial| {
-            assert!(!partial.join("half").exists(), "what a failed run left is still there");
+            assert!(!partial.join("half").exists() && !dead.exists(), "what a dead run left is still there");
             fs::write(partial.join("whole"), "").unwrap();
             Ok(())
         });

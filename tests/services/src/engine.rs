@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cache::Cache;
-use crate::error::{Doing as _, Error, Result};
-use crate::os::{Signal, User};
+use crate::error::{Error, Result};
+use crate::os::{self, Signal, User};
 use crate::packages::Package;
 use crate::tls::Tls;
 
@@ -131,13 +131,7 @@ impl Record {
 
     /// Replaces the file in one step, readable by its owner only.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
-        let cannot = || format!("cannot write {}", path.display());
-        let folder = path.parent().ok_or_else(|| Error::new(cannot()))?;
-        // Temporary files are made for their owner only.
-        let mut file = tempfile::NamedTempFile::new_in(folder).doing(cannot)?;
-        std::io::Write::write_all(&mut file, self.text().as_bytes()).doing(cannot)?;
-        file.persist(path).doing(cannot)?;
-        Ok(())
+        os::write_private(path, &self.text(), None)
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&str> {

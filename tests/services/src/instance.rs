@@ -1,10 +1,11 @@
 //! One server: made from a golden data folder, started, watched until it answers, stopped.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use crate::cache::{Cache, open_folder, remove};
@@ -17,7 +18,6 @@ use crate::{sample, secrets};
 
 /// A slow machine under load still comes up within this.
 const START_LIMIT: Duration = Duration::from_secs(120);
-const STOP_LIMIT: Duration = Duration::from_secs(30);
 /// A log of this size is begun anew at the next start.
 const LOG_LIMIT: u64 = 16 << 20;
 /// Below the ports that Linux gives to outgoing connections: one of ours stays free while its server
@@ -94,7 +94,6 @@ impl Instance {
         for _ in 0..5 {
             let port = free_port(wanted)?;
             self.record.set("port", port.to_string());
-            self.record.write(&self.home.file(RECORD))?;
             match self.try_start()? {
                 Started::Yes(child) => return Ok(child),
                 // Somebody took the port between our look and its start.
@@ -106,20 +105,29 @@ impl Instance {
 
     /// Asks it to end, and makes it where it does not.
     pub(crate) fn stop(&self, main: u32) -> Result<()> {
-        let family = process::family(main);
-        os::signal(main, self.engine.stop_signal())?;
-        // One that was frozen must wake to hear it.
-        process::thaw(main)?;
-        if process::wait_for_end(&family, STOP_LIMIT) {
-            return Ok(());
-        }
-        process::kill(main)
+        process::end(main, self.engine.stop_signal())
     }
 
-    fn try_start(&self) -> Result<Started> {
+    /// Waits until a server that somebody started, and did not live to see ready, takes connections.
+    /// Says whether it came to that.
+    pub(crate) fn adopt(&self, pid: u32) -> bool {
+        let begin = self.record.get("log").and_then(|begin| begin.parse().ok()).unwrap_or(0);
+        let mut is_ready = false;
+        process::wait_until(START_LIMIT, || {
+            is_ready =
+                self.engine.is_ready(&self.home, &self.record, pid, &read_from(&self.home.log(), begin));
+            is_ready || !process::is_alive(pid)
+        });
+        is_ready
+    }
+
+    fn try_start(&mut self) -> Result<Started> {
+        let (log, begin) = open_log(&self.home.log())?;
+        // Remembered before there is a server, so that no end of ours leaves one that nobody knows.
+        self.record.set("log", begin.to_string());
+        self.record.write(&self.home.file(RECORD))?;
         let ground = Ground { package: &self.package, user: self.user.as_ref() };
         self.engine.configure(&ground, &self.home, &self.record)?;
-        let (log, begin) = open_log(&self.home.log())?;
         let mut command = self.engine.command(&ground, &self.home, &self.record)?;
         command.args(&self.extra).stdin(Stdio::null());
         command.stdout(log.try_clone().doing(|| "cannot share the log".into())?).stderr(log);
@@ -180,7 +188,8 @@ enum Started {
     PortTaken,
 }
 
-const RECORD: &str = "record";
+/// The name of the file that holds the record of a server.
+pub(crate) const RECORD: &str = "record";
 
 /// Makes the folder of a server anew; what is in its place goes.
 fn make(
@@ -224,6 +233,38 @@ pub(crate) fn spawn(command: &mut Command, ground: &Ground<'_>) -> Result<Child>
     // Not in a folder that somebody may want to remove.
     command.current_dir("/");
     command.spawn().doing(|| format!("cannot start {}", command.get_program().to_string_lossy()))
+}
+
+/// Runs a program of a package to its end. Where it says one of `complaints`, that is an error too.
+pub(crate) fn finish(
+    mut command: Command,
+    ground: &Ground<'_>,
+    name: &str,
+    input: &str,
+    complaints: &[&str],
+) -> Result<()> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = spawn(&mut command, ground)?;
+    let mut pipe = child.stdin.take();
+    // Fed from the side: it may complain at length before it has read all.
+    let output = thread::scope(|scope| {
+        scope.spawn(move || {
+            // An end of it before all is read shows in its status.
+            pipe.as_mut().map(|pipe| pipe.write_all(input.as_bytes()).ok());
+        });
+        child.wait_with_output()
+    });
+    let output = output.doing(|| format!("cannot wait for `{name}`"))?;
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let worst: Vec<&str> =
+        said.lines().filter(|line| complaints.iter().any(|complaint| line.contains(complaint))).collect();
+    match (output.status.success(), worst.as_slice()) {
+        (true, []) => Ok(()),
+        (_, []) => {
+            Err(Error::new(format!("`{name}` ended with {}: {}", output.status, last_lines(&said, 6))))
+        }
+        (_, worst) => Err(Error::new(format!("`{name}` complained: {}", last_lines(&worst.join("\n"), 6)))),
+    }
 }
 
 /// A port that nobody listens on: the wanted one when it is free.
@@ -307,7 +348,7 @@ mod tests {
         fs::write(&path, "old: ready\n").unwrap();
         let (mut log, begin) = open_log(&path).unwrap();
         assert_eq!(read_from(&path, begin), "");
-        std::io::Write::write_all(&mut log, b"new: ready\n").unwrap();
+        log.write_all(b"new: ready\n").unwrap();
         assert_eq!(read_from(&path, begin), "new: ready\n");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old: ready\nnew: ready\n");
     }

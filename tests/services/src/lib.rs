@@ -19,6 +19,7 @@
 //! driver in here: data and accounts come in through what each server offers before it listens.
 
 mod cache;
+mod checkout;
 mod engine;
 mod error;
 mod instance;
@@ -33,6 +34,7 @@ mod throwaway;
 mod tls;
 
 pub use cache::Cache;
+pub use checkout::{Checkout, State, Status, Up};
 pub use error::{Error, Result};
 pub use services::{Info, info, names};
 pub use throwaway::Server;

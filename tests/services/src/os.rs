@@ -1,5 +1,6 @@
 //! What the operating system knows about people, owners and signals.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -49,6 +50,17 @@ impl User {
         let gid = fields.next()?.parse().ok()?;
         Some(Self { name: name.to_owned(), uid, gid })
     }
+}
+
+/// Writes a file that only the given account, or we, may read.
+pub(crate) fn write_private(path: &Path, text: &str, reader: Option<&User>) -> Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let folder = path.parent().ok_or_else(|| Error::new(cannot()))?;
+    // Temporary files are made for their owner only.
+    let mut file = tempfile::NamedTempFile::new_in(folder).doing(cannot)?;
+    file.write_all(text.as_bytes()).doing(cannot)?;
+    file.persist(path).doing(cannot)?;
+    give(path, reader)
 }
 
 /// What is sent to a process.

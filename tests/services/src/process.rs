@@ -100,6 +100,15 @@ pub(crate) fn thaw(main: u32) -> Result<()> {
     Ok(())
 }
 
+/// Asks a process to end, and makes it where it does not. It is gone with its descendants afterwards.
+pub(crate) fn end(main: u32, how: Signal) -> Result<()> {
+    let family = family(main);
+    os::signal(main, how)?;
+    // One that was frozen must wake to hear it.
+    thaw(main)?;
+    if wait_for_end(&family, Duration::from_secs(30)) { Ok(()) } else { kill(main) }
+}
+
 /// Ends a process and its descendants at once, and waits until they are gone.
 pub(crate) fn kill(main: u32) -> Result<()> {
     // Stopped first, so that the list of children is whole.

@@ -10,7 +10,8 @@ use crate::cache::{self, Cache};
 use crate::engine::Home;
 use crate::error::{Doing as _, Error, Result};
 use crate::instance::Instance;
-use crate::{process, services};
+use crate::process;
+use crate::services::{self, Kind};
 
 /// A server of a test's own: ended and removed when this is dropped, also by a panic.
 ///
@@ -43,14 +44,16 @@ impl Server {
     /// Like [`Self::throwaway_with`], in a cache that is not the one of the environment.
     pub fn throwaway_in(cache: &Cache, name: &str, arguments: &[&str]) -> Result<Self> {
         let service = services::find(name)?;
-        let section = cache.folder("throwaway")?;
-        let (folder, lock) = claim(&section)?;
+        let Kind::Server(engine) = service.kind else {
+            return Err(Error::new(format!("`{name}` is a library; there is nothing to start")));
+        };
         if service.info.needs.is_some() {
             return Err(Error::new(format!("`{name}` stands before another server and cannot be had alone")));
         }
+        let section = cache.folder("throwaway")?;
+        let (folder, lock) = claim(&section)?;
         let home = Home::at(folder.path().join("s"));
-        let mut instance =
-            Instance::prepare(cache, name, service.engine, home, None)?.with_arguments(arguments);
+        let mut instance = Instance::prepare(cache, name, engine, home, None)?.with_arguments(arguments);
         let child = instance.start()?;
         let variables = instance.variables()?;
         Ok(Self {

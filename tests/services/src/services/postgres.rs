@@ -4,17 +4,16 @@
 //! way of the single-user mode, before the server first listens: no client is needed at all.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::cache::Cache;
 use crate::engine::{Account, Engine, Ground, Home, Record};
-use crate::error::{Doing as _, Error, Result};
-use crate::instance::spawn;
+use crate::error::{Doing as _, Result};
+use crate::instance::finish;
 use crate::os::{self, Signal};
+use crate::packages::Package;
 use crate::packages::maven::{Artifact, read_entry, unpack_tar_xz};
-use crate::packages::{Package, last_lines};
 use crate::sample;
 
 /// One version of PostgreSQL.
@@ -73,7 +72,7 @@ impl Engine for Postgres {
         initdb.arg("-D").arg(data).args(["--username", OWNER, "--encoding", "UTF8", "--locale", "C.UTF-8"]);
         // Who may log in, and how, is decided by a file of ours.
         initdb.args(["--auth", "reject", "--no-sync", "--no-instructions"]);
-        finish(initdb, ground, "initdb", "")?;
+        finish(initdb, ground, "initdb", "", COMPLAINTS)?;
 
         single_user(ground, data, "postgres", &[format!("CREATE DATABASE {}", sample::DATABASE)])?;
         let mut statements = vec!["BEGIN".to_owned()];
@@ -159,6 +158,9 @@ impl Engine for Postgres {
     }
 }
 
+/// In single-user mode an error does not show in how the program ends.
+const COMPLAINTS: &[&str] = &["ERROR:", "FATAL:", "PANIC:"];
+
 const HBA: &str = "pg_hba.conf";
 
 /// Loses data when the machine loses power, and needs little of everything.
@@ -227,31 +229,7 @@ fn single_user(ground: &Ground<'_>, data: &Path, database: &str, statements: &[S
     command.args(["-c", "exit_on_error=true", "-c", "fsync=off", "-c", "log_checkpoints=off"]);
     command.arg(database);
     let script: String = statements.iter().map(|statement| format!("{statement};\n\n")).collect();
-    finish(command, ground, "postgres --single", &script)
-}
-
-/// Runs a program of the package to its end; what it complains about is an error.
-fn finish(mut command: Command, ground: &Ground<'_>, name: &str, input: &str) -> Result<()> {
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = spawn(&mut command, ground)?;
-    let mut pipe = child.stdin.take();
-    // Fed from the side: it may complain at length before it has read all.
-    let output = std::thread::scope(|scope| {
-        let feeding =
-            scope.spawn(move || pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(input.as_bytes())));
-        let output = child.wait_with_output();
-        // An end of it before all is read shows in its status.
-        feeding.join().ok();
-        output
-    });
-    let output = output.doing(|| format!("cannot wait for `{name}`"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let complains =
-        said.lines().any(|line| ["ERROR:", "FATAL:", "PANIC:"].iter().any(|level| line.contains(level)));
-    if output.status.success() && !complains {
-        return Ok(());
-    }
-    Err(Error::new(format!("`{name}` ended with {}: {}", output.status, last_lines(&said, 6))))
+    finish(command, ground, "postgres --single", &script, COMPLAINTS)
 }
 
 #[cfg(test)]
