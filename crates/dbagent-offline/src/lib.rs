@@ -15,6 +15,7 @@
 //! columns, conditions and figures, and that is printed as one statement with bound parameters. Whatever
 //! cannot be placed ends in "I am not sure".
 
+mod account;
 mod answer;
 mod compile;
 mod followup;

@@ -1,0 +1,413 @@
+//! What each word of a question asks for, and whether the plan has it.
+
+use std::collections::BTreeSet;
+
+use super::evidence::{Evidence, First};
+use crate::intent::{Chunk, Dir, Kw, Sentence, Span, Time, What};
+use crate::link::{FULL, link};
+use crate::meaning::{Form, Intent};
+use crate::plan::{Agg, Op, Place};
+use crate::schema::Schema;
+use crate::words::{ordinal, spoken};
+
+pub(super) struct Auditor<'a> {
+    schema: &'a Schema,
+    chunks: &'a [Chunk],
+    sentence: &'a Sentence,
+    intent: &'a Intent,
+    has: Evidence,
+    /// Words that a claim before has already spoken for.
+    done: BTreeSet<usize>,
+}
+
+/// Factors between a figure as it is said and as a column keeps it.
+const FACTORS: [f64; 12] =
+    [1000.0, 60.0, 3600.0, 60_000.0, 3_600_000.0, 1024.0, 1_048_576.0, 1_073_741_824.0, 100.0, 12.0, 24.0, 7.0];
+
+impl<'a> Auditor<'a> {
+    pub(super) fn new(
+        schema: &'a Schema,
+        chunks: &'a [Chunk],
+        sentence: &'a Sentence,
+        intent: &'a Intent,
+        has: Evidence,
+    ) -> Self {
+        Self { schema, chunks, sentence, intent, has, done: BTreeSet::new() }
+    }
+
+    /// The chunks whose claims fail.
+    pub(super) fn lost(mut self) -> Vec<&'a Chunk> {
+        let chunks = self.chunks;
+        let mut out = Vec::new();
+        for (at, chunk) in chunks.iter().enumerate() {
+            if !self.done.contains(&at) && !self.placed(at, chunk) {
+                out.push(chunk);
+            }
+        }
+        if let Some(open) = self.open_end()
+            && out.iter().all(|c| c.first != open.first)
+        {
+            out.push(open);
+        }
+        out
+    }
+
+    fn kw(&self, at: usize) -> Option<Kw> {
+        self.chunks.get(at).and_then(|c| c.kw)
+    }
+
+    fn placed(&mut self, at: usize, chunk: &Chunk) -> bool {
+        if chunk.symbol && chunk.kw.is_none() {
+            return true;
+        }
+        if chunk.time.is_some() || self.is_year(chunk) {
+            return self.time(at, chunk);
+        }
+        if self.is_text(chunk) {
+            return true;
+        }
+        if chunk.quoted {
+            return self.has.uses(&chunk.link);
+        }
+        if chunk.number.is_some() && chunk.kw.is_none() {
+            return self.number(at, chunk);
+        }
+        // A word that names something outright is a name, whatever else it may be.
+        let named = !chunk.link.is_empty() && self.has.uses(&chunk.link);
+        if let Some(kw) = chunk.kw {
+            return match kw {
+                Kw::Not | Kw::No | Kw::Without | Kw::Except => self.negation(at),
+                _ => named || self.keyword(at, chunk, kw),
+            };
+        }
+        if named {
+            return true;
+        }
+        if let [word] = chunk.words.as_slice()
+            && let Some(n) = ordinal(word)
+            && chunk.link.is_empty()
+        {
+            return self.has.take_number(|x| x == n as f64);
+        }
+        if chunk.is_unknown() {
+            return self.sentence.verbs.contains(&chunk.text);
+        }
+        if ["number", "numbers", "count", "counts"].contains(&chunk.phrase().as_str()) {
+            return self.has.aggs.contains(&Agg::Count);
+        }
+        let beside_a_value = [at.checked_sub(1), Some(at + 1)]
+            .into_iter()
+            .flatten()
+            .filter_map(|i| self.chunks.get(i))
+            .any(|c| c.quoted || !c.hits.is_empty());
+        self.names_a_link(chunk) || (!beside_a_value && self.has.leads_to(self.schema, &chunk.link))
+    }
+
+    /// Whether the text, or a value that it stands for, is compared with something.
+    fn is_text(&self, chunk: &Chunk) -> bool {
+        let lower = chunk.text.to_lowercase();
+        let held = |t: &str| self.has.texts.contains(t);
+        let value = chunk.hits.iter().any(|h| held(&h.value.to_lowercase()));
+        // A name may be put together from several words, or looked for inside.
+        let inside = (chunk.is_unknown() || chunk.quoted || !chunk.hits.is_empty())
+            && self.has.texts.iter().any(|t| t.contains(&lower));
+        value || held(&lower) || inside
+    }
+
+    /// A word for a link between tables: `support agents`, `the home team`.
+    fn names_a_link(&self, chunk: &Chunk) -> bool {
+        let words: Vec<String> = chunk.words.iter().flat_map(|w| spoken(w)).collect();
+        self.schema.edges().any(|(_, e)| {
+            words.iter().any(|w| e.role.contains(w))
+                && self.has.uses(&crate::link::Link { tables: vec![(e.to, FULL)], columns: Vec::new() })
+        })
+    }
+
+    fn keyword(&mut self, at: usize, chunk: &Chunk, kw: Kw) -> bool {
+        match kw {
+            Kw::Cmp(op) => self.comparison(at, op),
+            Kw::OrMore => self.take_op(Op::Ge) || self.has.ranges > 0,
+            Kw::OrLess => self.take_op(Op::Le) || self.has.ranges > 0,
+            Kw::Between => self.has.ranges > 0 || (self.take_op(Op::Ge) && self.take_op(Op::Le)),
+            Kw::Than => {
+                // Its comparative claims the comparison.
+                true
+            }
+            Kw::MoreOf(dir) | Kw::Comparative(dir, _) if self.kw(at + 1) == Some(Kw::Than) => {
+                let plain = matches!(kw, Kw::MoreOf(_));
+                let op = if dir == Dir::Most { Op::Gt } else { Op::Lt };
+                // An older person has an earlier birth.
+                self.take_op(op) || (!plain && self.take_op(op.mirrored()))
+            }
+            Kw::More | Kw::Fewer => self.intent.form == Form::Versus || self.kw(at + 1) == Some(Kw::Than),
+            Kw::Superl(..)
+            | Kw::Extreme(_)
+            | Kw::Most
+            | Kw::Fewest
+            | Kw::Top
+            | Kw::Bottom
+            | Kw::First
+            | Kw::Last
+            | Kw::BestSelling(_)
+            | Kw::Common(_) => self.superlative(at),
+            Kw::Agg(agg @ (Agg::Max | Agg::Min)) => {
+                self.take_first(|f| f.descending == (agg == Agg::Max)) || self.has.aggs.contains(&agg)
+            }
+            Kw::Agg(Agg::Avg) => self.has.aggs.contains(&Agg::Avg),
+            Kw::Agg(_) | Kw::CountOf | Kw::HowMany => !self.has.aggs.is_empty(),
+            Kw::Each | Kw::Per => {
+                // Without a figure each row is listed anyway.
+                self.has.grouped || self.intent.figures.is_empty() || self.intent.form == Form::MeanOfGroups
+            }
+            Kw::Sort => !self.has.ordered.is_empty(),
+            Kw::Desc => self.has.ordered.contains(&true),
+            Kw::Asc => self.has.ordered.contains(&false),
+            Kw::Alphabetical => !self.has.ordered.is_empty(),
+            Kw::Share => self.intent.form == Form::Share,
+            Kw::Starts => self.has.places.contains(&Place::Start),
+            Kw::Ends => self.has.places.contains(&Place::End),
+            Kw::Contains => self.has.places.contains(&Place::Anywhere),
+            Kw::Or if self.kw(at + 1) == Some(Kw::Their) => true,
+            Kw::Or => self.has.choices > 0 || self.has.negations > 0 || self.intent.form == Form::Versus,
+            Kw::Figure(_) => self.has.aggs.iter().any(|a| *a != Agg::Count) || self.intent.rank.is_some(),
+            Kw::Part(_) => {
+                let label: Vec<&str> = chunk.words.iter().map(String::as_str).collect();
+                let by_age = self.sentence.items.iter().any(|i| matches!(i.what, What::Compare { .. }));
+                let timed = !self.has.stretches.is_empty() || !self.has.months.is_empty();
+                self.has.parts || timed || by_age || self.has.uses_word(self.schema, &label)
+            }
+            Kw::Reports | Kw::Manager | Kw::Subordinates => {
+                self.has.to_itself || self.intent.conds.iter().any(|c| c.test.table().is_some())
+            }
+            Kw::Whole => chunk.link.is_empty() || self.sentence.whole,
+            Kw::Verb => !self.says_a_name(chunk),
+            Kw::Skip => !self.restricts(at, chunk),
+            _ => true,
+        }
+    }
+
+    /// `friends with`: a verb whose word is the whole name of something that the query does not touch.
+    fn says_a_name(&self, chunk: &Chunk) -> bool {
+        chunk.words.iter().any(|w| {
+            let found = link(self.schema, &spoken(w));
+            found.score() >= FULL && !self.has.uses(&found)
+        })
+    }
+
+    /// `bought only Rock`: nothing else, which no part of a plan says.
+    fn restricts(&self, at: usize, chunk: &Chunk) -> bool {
+        let only = chunk.words.iter().any(|w| ["only", "just", "solely", "exclusively"].contains(&w.as_str()));
+        let opening = self
+            .chunks
+            .iter()
+            .take(at)
+            .all(|c| c.symbol || matches!(c.kw, Some(Kw::Show | Kw::Skip | Kw::Cop | Kw::And | Kw::What)));
+        let counts = self.chunks.get(at + 1).is_some_and(|c| c.number.is_some());
+        only && !opening && !counts
+    }
+
+    fn take_op(&mut self, op: Op) -> bool {
+        // What is denied is compared the other way round.
+        let denied = self.chunks.iter().any(|c| {
+            matches!(c.kw, Some(Kw::Not | Kw::No | Kw::Without | Kw::Except))
+        });
+        if self.has.take_op(|o| o == op) {
+            return true;
+        }
+        if denied && self.has.take_op(|o| o == op.negated()) {
+            // The denial is in the turned comparison.
+            self.has.negations += 1;
+            return true;
+        }
+        false
+    }
+
+    fn comparison(&mut self, at: usize, op: Op) -> bool {
+        if self.take_op(op) {
+            return true;
+        }
+        let next = self.chunks.get(at + 1);
+        // `at least one order` is an order that exists.
+        let one = next.and_then(|c| c.number) == Some(1.0);
+        if op == Op::Ge && one && self.has.exists > 0 {
+            self.done.insert(at + 1);
+            return true;
+        }
+        // `up to 2011`, `over the years`: a time.
+        next.is_some_and(|c| c.time.is_some() || c.year.is_some()) && !self.has.stretches.is_empty()
+    }
+
+    fn take_first(&mut self, fits: impl Fn(&First) -> bool) -> bool {
+        let at = self.has.firsts.iter().position(fits);
+        at.map(|i| self.has.firsts.remove(i)).is_some()
+    }
+
+    /// `the top 5 most expensive`: words for one order, side by side.
+    fn superlative(&mut self, at: usize) -> bool {
+        let superlative = |kw: Option<Kw>| {
+            matches!(
+                kw,
+                Some(
+                    Kw::Superl(..)
+                        | Kw::Extreme(_)
+                        | Kw::Most
+                        | Kw::Fewest
+                        | Kw::Top
+                        | Kw::Bottom
+                        | Kw::First
+                        | Kw::Last
+                        | Kw::BestSelling(_)
+                        | Kw::Common(_)
+                )
+            )
+        };
+        let mut said = self.kw(at);
+        let mut next = at + 1;
+        let mut last = at;
+        while let Some(chunk) = self.chunks.get(next) {
+            let unused = chunk.link.is_empty() || !self.has.uses(&chunk.link);
+            if superlative(chunk.kw) && unused {
+                if !matches!(chunk.kw, Some(Kw::Top | Kw::Bottom)) {
+                    said = chunk.kw;
+                }
+                self.done.insert(next);
+                last = next;
+            } else if !(chunk.number.is_some() || matches!(chunk.kw, Some(Kw::Skip))) {
+                break;
+            }
+            next += 1;
+        }
+        let _ = last;
+        let (schema, down) = (self.schema, |a: &crate::intent::Adjective, f: &First, schema: &Schema| {
+            f.column.is_some_and(|c| {
+                let label = &schema.column(c).label;
+                !label.has_any(a.up) && label.has_any(a.down)
+            })
+        });
+        match said {
+            Some(Kw::Superl(dir, a)) => {
+                self.take_first(|f| f.descending == ((dir == Dir::Most) != down(a, f, schema)))
+            }
+            Some(Kw::Extreme(dir) | Kw::BestSelling(dir) | Kw::Common(dir)) => {
+                self.take_first(|f| f.descending == (dir == Dir::Most))
+            }
+            Some(Kw::Fewest | Kw::Bottom | Kw::First) => self.take_first(|f| !f.descending),
+            _ => self.take_first(|f| f.descending),
+        }
+    }
+
+    fn negation(&mut self, at: usize) -> bool {
+        // `do not have no orders`, `no not`: what two denials in a row mean is anyone's guess.
+        let mut next = at + 1;
+        while matches!(self.kw(next), Some(Kw::Have | Kw::Aux | Kw::Cop | Kw::Skip | Kw::Any | Kw::Verb)) {
+            next += 1;
+        }
+        if matches!(self.kw(next), Some(Kw::Not | Kw::No | Kw::Without)) {
+            return false;
+        }
+        if self.has.negations > 0 {
+            self.has.negations -= 1;
+            return true;
+        }
+        // `no orders` as a number: none.
+        if self.has.take_number(|n| n == 0.0) {
+            return true;
+        }
+        // `not more than 5` was turned into its opposite.
+        let turned = (next..next + 3).find_map(|i| match self.kw(i) {
+            Some(Kw::Cmp(op)) => Some((i, op.negated())),
+            Some(Kw::MoreOf(dir) | Kw::Comparative(dir, _)) => {
+                Some((i, if dir == Dir::Most { Op::Le } else { Op::Ge }))
+            }
+            _ => None,
+        });
+        match turned {
+            Some((i, op)) if self.has.take_op(|o| o == op) => {
+                self.done.insert(i);
+                true
+            }
+            _ => {
+                // Every comparison of the question may be turned by a denial that holds for all of it.
+                let asked: Vec<Op> = self
+                    .chunks
+                    .iter()
+                    .filter_map(|c| match c.kw {
+                        Some(Kw::Cmp(op)) => Some(op),
+                        _ => None,
+                    })
+                    .collect();
+                asked.iter().any(|op| self.has.ops.contains(&op.negated()) && !self.has.ops.contains(op))
+            }
+        }
+    }
+
+    fn number(&mut self, at: usize, chunk: &Chunk) -> bool {
+        let Some(n) = chunk.number else { return true };
+        if self.has.take_number(|x| (x - n).abs() < 1e-9) {
+            return true;
+        }
+        let unit = matches!(self.kw(at + 1), Some(Kw::Unit(_) | Kw::Part(_)))
+            || self.chunks.get(at + 1).is_some_and(|c| c.text == "%");
+        let scaled = |x: f64| {
+            FACTORS.iter().any(|f| (x - n * f).abs() < 1e-6 * x.abs() || (x - n / f).abs() < 1e-6 * x.abs())
+        };
+        if unit && self.has.take_number(scaled) {
+            return true;
+        }
+        // `the one that …`, `which one`: no number.
+        let word = chunk.text.eq_ignore_ascii_case("one");
+        let pronoun = at.checked_sub(1).is_none_or(|b| {
+            matches!(self.kw(b), Some(Kw::Which | Kw::Skip | Kw::That | Kw::Any | Kw::Each))
+        });
+        word && pronoun && (self.intent.rank.is_some() || self.intent.form == Form::Versus || self.has.exists > 0)
+            || (!chunk.link.is_empty() && self.has.uses(&chunk.link))
+    }
+
+    /// Whether a number is a year that the plan reads as a date.
+    fn is_year(&self, chunk: &Chunk) -> bool {
+        let Some(span) = chunk.year.and_then(Span::year) else { return false };
+        self.has.stretches.iter().any(|s| touches(*s, span))
+    }
+
+    fn time(&self, at: usize, chunk: &Chunk) -> bool {
+        let time = chunk.time.or_else(|| chunk.year.and_then(Span::year).map(Time::Span));
+        let span = match time {
+            Some(Time::Month(month)) => return self.has.months.contains(&month) || self.is_text(chunk),
+            Some(Time::Span(span)) => span,
+            None => return true,
+        };
+        let before = (at.saturating_sub(3)..at).rev().filter_map(|i| self.chunks.get(i));
+        let relation = before
+            .take_while(|c| matches!(c.kw, Some(Kw::Skip | Kw::Part(_) | Kw::Prep | Kw::Cmp(_))))
+            .find(|c| matches!(c.kw, Some(Kw::Prep)))
+            .map(Chunk::phrase)
+            .unwrap_or_default();
+        let stretch = self.has.stretches.iter().any(|(from, to)| {
+            let open = match relation.as_str() {
+                "before" | "prior to" | "earlier than" => from.is_none(),
+                "after" | "later than" | "since" | "starting from" => to.is_none(),
+                "until" | "till" | "up until" => true,
+                _ => true,
+            };
+            open && touches((*from, *to), span)
+        });
+        let year = span.whole_year().map(f64::from);
+        stretch
+            || self.is_text(chunk)
+            || year.is_some_and(|y| self.has.numbers.contains(&y))
+            || self.has.texts.contains(&span.from.iso())
+    }
+
+    /// A word that joins something to what never comes: the question was cut off.
+    fn open_end(&self) -> Option<&'a Chunk> {
+        let last = self.chunks.iter().rev().find(|c| !c.symbol)?;
+        let joins = matches!(last.kw, Some(Kw::And | Kw::Or | Kw::Not | Kw::Between | Kw::Than | Kw::Cmp(_)));
+        joins.then_some(last)
+    }
+}
+
+/// Whether a stretch begins or ends where a time does.
+fn touches(stretch: super::evidence::Stretch, span: Span) -> bool {
+    let (from, to) = stretch;
+    from == Some(span.from) || to == Some(span.to) || to == Some(span.from) || from == Some(span.to)
+}

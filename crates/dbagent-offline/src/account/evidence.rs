@@ -1,0 +1,263 @@
+//! What a finished plan does, as pieces that words of the question can claim.
+
+use std::collections::BTreeSet;
+
+use super::walk::Seen;
+use crate::intent::Day;
+use crate::link::Link;
+use crate::meaning::{Cond, Form, Intent, Key, Measure, Measured, OrderBy, Output, Test};
+use crate::plan::{Agg, Op, Place, Select, Value};
+use crate::schema::{ColumnId, Schema, TableId};
+
+/// Something that comes first, or the highest or lowest of a figure.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct First {
+    pub(super) descending: bool,
+    pub(super) column: Option<ColumnId>,
+}
+
+/// A stretch of time, open where there is no day.
+pub(super) type Stretch = (Option<Day>, Option<Day>);
+
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    pub(super) numbers: Vec<f64>,
+    pub(super) stretches: Vec<Stretch>,
+    pub(super) months: BTreeSet<u32>,
+    /// In lower case.
+    pub(super) texts: BTreeSet<String>,
+    pub(super) ops: Vec<Op>,
+    pub(super) ranges: usize,
+    pub(super) firsts: Vec<First>,
+    pub(super) negations: usize,
+    pub(super) exists: usize,
+    pub(super) places: Vec<Place>,
+    /// Conditions of which one is enough, or a choice of values.
+    pub(super) choices: usize,
+    pub(super) aggs: Vec<Agg>,
+    pub(super) to_itself: bool,
+    pub(super) parts: bool,
+    pub(super) grouped: bool,
+    pub(super) ordered: Vec<bool>,
+    tables: BTreeSet<TableId>,
+    columns: BTreeSet<ColumnId>,
+}
+
+impl Evidence {
+    pub(super) fn new(schema: &Schema, intent: &Intent, select: &Select) -> Self {
+        let seen = Seen::new(schema, select);
+        let mut out = Self { tables: seen.tables(), columns: seen.columns(schema), ..Self::default() };
+        out.intent(intent, &seen);
+        out.reach(schema, intent);
+        for value in &seen.values {
+            out.text(value);
+        }
+        out
+    }
+
+    /// Whether a table or column that some words may name is used.
+    pub(super) fn uses(&self, link: &Link) -> bool {
+        // What only resembles the words is not what was meant.
+        let least = link.score().saturating_sub(25).min(60);
+        link.tables.iter().any(|(t, s)| *s >= least && self.tables.contains(t))
+            || link.columns.iter().any(|(c, s)| *s >= least && self.columns.contains(c))
+    }
+
+    /// Whether a column is used whose name has one of some words.
+    pub(super) fn uses_word(&self, schema: &Schema, words: &[&str]) -> bool {
+        self.columns.iter().any(|c| schema.column(*c).label.has_any(words))
+    }
+
+    /// Takes a number, once.
+    pub(super) fn take_number(&mut self, wanted: impl Fn(f64) -> bool) -> bool {
+        let at = self.numbers.iter().position(|n| wanted(*n));
+        at.map(|i| self.numbers.remove(i)).is_some()
+    }
+
+    /// Takes a comparison, once.
+    pub(super) fn take_op(&mut self, fits: impl Fn(Op) -> bool) -> bool {
+        let at = self.ops.iter().position(|op| fits(*op));
+        at.map(|i| self.ops.remove(i)).is_some()
+    }
+
+    fn intent(&mut self, intent: &Intent, seen: &Seen) {
+        for cond in &intent.conds {
+            self.cond(cond);
+        }
+        for h in &intent.having {
+            self.ops.push(h.op);
+            self.numbers.push(h.value);
+            self.measure(&h.measure);
+        }
+        for m in &intent.figures {
+            self.measure(m);
+        }
+        let kept = |n: &u64| seen.limits.contains(n);
+        if let Some(rank) = intent.rank {
+            let column = match rank.by {
+                OrderBy::Column(c) => Some(c),
+                OrderBy::Measure(m) => match m.of {
+                    Measured::Column(c) => Some(c),
+                    _ => None,
+                },
+            };
+            self.firsts.push(First { descending: rank.descending, column });
+            let counted = rank.limit.into_iter().chain(rank.place);
+            self.numbers.extend(counted.filter(kept).map(|n| n as f64));
+        }
+        self.numbers.extend(intent.limit.filter(kept).map(|n| n as f64));
+        let ranked = match intent.rank.map(|r| r.by) {
+            Some(OrderBy::Measure(m)) => Some(m),
+            _ => None,
+        };
+        for m in intent.figures.iter().filter(|m| Some(**m) != ranked) {
+            self.extreme(m.agg, m.of);
+        }
+        if seen.ordered {
+            self.ordered.extend(intent.order.iter().map(|(_, descending)| *descending));
+            self.ordered.extend(intent.rank.map(|r| r.descending));
+        }
+        self.grouped = !intent.keys.is_empty();
+        self.parts = intent.keys.iter().any(|k| matches!(k, Key::Part(..)));
+        self.to_itself |= intent.keys.iter().any(|k| matches!(k, Key::Parent(_)));
+        self.to_itself |= intent.outputs.iter().any(|o| matches!(o, Output::Parent { .. }));
+        if matches!(intent.form, Form::Count | Form::Share | Form::MeanOfGroups) {
+            self.aggs.push(Agg::Count);
+        }
+        if intent.form == Form::MeanOfGroups {
+            self.aggs.push(Agg::Avg);
+        }
+    }
+
+    /// A table that is tested, counted or grouped by is used even where its rows are known by a link to them,
+    /// and a link is as good as the key that it points to.
+    fn reach(&mut self, schema: &Schema, intent: &Intent) {
+        self.tables.insert(intent.subject);
+        self.tables.extend(intent.conds.iter().filter_map(|c| c.test.table()));
+        self.tables.extend(intent.figures.iter().map(|m| m.of.table()));
+        self.tables.extend(intent.having.iter().map(|h| h.measure.of.table()));
+        self.tables.extend(intent.keys.iter().filter_map(|k| match k {
+            Key::Entity(t) => Some(*t),
+            _ => None,
+        }));
+        for (_, edge) in schema.edges() {
+            for (from, to) in edge.columns.iter().zip(&edge.target_columns) {
+                if self.columns.contains(&ColumnId { table: edge.from, index: *from }) {
+                    self.columns.insert(ColumnId { table: edge.to, index: *to });
+                    self.tables.insert(edge.to);
+                }
+            }
+        }
+    }
+
+    /// Whether a link of a used table leads to one that some words name: each of its rows has one.
+    pub(super) fn leads_to(&self, schema: &Schema, link: &Link) -> bool {
+        let best = link.score();
+        schema.edges().any(|(_, e)| {
+            self.tables.contains(&e.from) && link.tables.iter().any(|(t, s)| *t == e.to && *s == best)
+        })
+    }
+
+    fn measure(&mut self, m: &Measure) {
+        self.aggs.push(m.agg);
+    }
+
+    fn extreme(&mut self, agg: Agg, of: Measured) {
+        let column = match of {
+            Measured::Column(c) => Some(c),
+            _ => None,
+        };
+        match agg {
+            Agg::Max => self.firsts.push(First { descending: true, column }),
+            Agg::Min => self.firsts.push(First { descending: false, column }),
+            _ => {}
+        }
+    }
+
+    fn cond(&mut self, cond: &Cond) {
+        if cond.neg {
+            // One denial holds for each of its values: `neither A nor B`.
+            self.negations += match &cond.test {
+                Test::In(_, values) => values.len().max(1),
+                Test::Any(tests) => tests.len().max(1),
+                _ => 1,
+            };
+        }
+        self.test(&cond.test);
+    }
+
+    fn test(&mut self, test: &Test) {
+        match test {
+            Test::In(_, values) | Test::Flag(_, values) | Test::Parent { values, .. } => {
+                self.choices += usize::from(values.len() > 1);
+                values.iter().for_each(|v| self.value(v));
+                self.to_itself |= matches!(test, Test::Parent { .. });
+                self.ops.push(Op::Eq);
+            }
+            Test::Compare(_, op, value) => {
+                self.ops.push(*op);
+                self.negations += usize::from(*op == Op::Ne);
+                self.value(value);
+            }
+            Test::Between(_, low, high) => {
+                self.ranges += 1;
+                self.value(low);
+                self.value(high);
+            }
+            Test::Columns(_, op, _) => {
+                self.ops.push(*op);
+                self.negations += usize::from(*op == Op::Ne);
+            }
+            Test::Figure(column, op, agg) => {
+                self.ops.push(*op);
+                self.aggs.push(*agg);
+                self.extreme(*agg, Measured::Column(*column));
+            }
+            Test::Like(_, place, text) => {
+                self.places.push(*place);
+                self.texts.insert(text.to_lowercase());
+                self.ops.push(Op::Eq);
+            }
+            Test::Missing(_) => self.negations += 1,
+            Test::Given(_) | Test::Exists(_) => self.exists += 1,
+            Test::Within(_, from, to) => {
+                self.ranges += 1;
+                self.stretches.push((*from, *to));
+                self.ops.extend(match (from, to) {
+                    (Some(_), None) => vec![Op::Gt, Op::Ge],
+                    (None, Some(_)) => vec![Op::Lt, Op::Le],
+                    _ => vec![Op::Eq],
+                });
+            }
+            Test::Month(_, month) => _ = self.months.insert(*month),
+            Test::Grouped(_, having) => {
+                self.ops.push(having.op);
+                self.numbers.push(having.value);
+                self.measure(&having.measure);
+            }
+            Test::Value(_, inner) => self.test(inner),
+            Test::Any(tests) => {
+                self.choices += 1;
+                tests.iter().for_each(|t| self.test(t));
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Int(n) => self.numbers.push(*n as f64),
+            Value::Real(x) => self.numbers.push(*x),
+            Value::Text(text) | Value::Date(text) => self.numbers.extend(text.parse::<f64>().ok()),
+        }
+        self.text(value);
+    }
+
+    fn text(&mut self, value: &Value) {
+        let text = match value {
+            Value::Int(n) => n.to_string(),
+            Value::Real(x) => x.to_string(),
+            Value::Text(text) | Value::Date(text) => text.to_lowercase(),
+        };
+        self.texts.insert(text);
+    }
+}
