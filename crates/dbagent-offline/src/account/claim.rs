@@ -67,13 +67,13 @@ impl<'a> Auditor<'a> {
             return true;
         }
         if chunk.quoted {
-            return self.has.uses(&chunk.link);
+            return self.named(chunk);
         }
         if chunk.number.is_some() && chunk.kw.is_none() {
             return self.number(at, chunk);
         }
         // A word that names something outright is a name, whatever else it may be.
-        let named = !chunk.link.is_empty() && self.has.uses(&chunk.link);
+        let named = self.named(chunk);
         if let Some(kw) = chunk.kw {
             return match kw {
                 Kw::Not | Kw::No | Kw::Without | Kw::Except => self.negation(at),
@@ -93,14 +93,50 @@ impl<'a> Auditor<'a> {
             return self.sentence.verbs.contains(&chunk.text);
         }
         if ["number", "numbers", "count", "counts"].contains(&chunk.phrase().as_str()) {
-            return self.has.aggs.contains(&Agg::Count);
+            return self.has.aggs.contains(&Agg::Count) || self.has.uses_key(self.schema);
         }
         let beside_a_value = [at.checked_sub(1), Some(at + 1)]
             .into_iter()
             .flatten()
             .filter_map(|i| self.chunks.get(i))
             .any(|c| c.quoted || !c.hits.is_empty());
-        self.names_a_link(chunk) || (!beside_a_value && self.has.leads_to(self.schema, &chunk.link))
+        if self.before_a_table(at, chunk) {
+            return true;
+        }
+        // Each row of a table has one of those that it links to, so naming them says nothing more.
+        !beside_a_value && !self.asked_for(at) && self.has.leads_to(self.schema, &chunk.link)
+    }
+
+    /// Whether the query uses what the words name.
+    fn named(&self, chunk: &Chunk) -> bool {
+        let words: Vec<String> = chunk.words.iter().flat_map(|w| spoken(w)).collect();
+        !chunk.link.is_empty() && self.has.uses(self.schema, &chunk.link, &words)
+    }
+
+    /// Whether a chunk is part of what the question asks for, not of what narrows it.
+    fn asked_for(&self, at: usize) -> bool {
+        let owner = |i: &crate::intent::Item| {
+            i.rel == "of" && matches!(&i.what, What::Noun(core) if core.parts.contains(&at))
+        };
+        let shown = self.sentence.heads.iter().all(|h| h.aggs.is_empty());
+        self.sentence.heads.iter().any(|h| h.parts.contains(&at))
+            || shown && self.sentence.items.first().is_some_and(owner)
+    }
+
+    /// `product categories`: a table before another that it is linked with, whose rows are meant.
+    fn before_a_table(&self, at: usize, chunk: &Chunk) -> bool {
+        let nouns = self.sentence.items.iter().filter_map(|i| match &i.what {
+            What::Noun(core) | What::Group(core) | What::Number { core, .. } => Some(core),
+            What::Rank { core, .. } | What::Compare { core, .. } | What::Order { core, .. } => core.as_ref(),
+            _ => None,
+        });
+        let head = self.sentence.heads.iter().chain(nouns).find_map(|core| {
+            let last = core.head().filter(|h| *h != at)?;
+            core.parts.contains(&at).then(|| self.chunks.get(last)).flatten()
+        });
+        head.is_some_and(|h| {
+            !h.link.tables.is_empty() && self.named(h) && self.has.is_beside(self.schema, &chunk.link)
+        })
     }
 
     /// Whether the text, or a value that it stands for, is compared with something.
@@ -112,15 +148,6 @@ impl<'a> Auditor<'a> {
         let inside = (chunk.is_unknown() || chunk.quoted || !chunk.hits.is_empty())
             && self.has.texts.iter().any(|t| t.contains(&lower));
         value || held(&lower) || inside
-    }
-
-    /// A word for a link between tables: `support agents`, `the home team`.
-    fn names_a_link(&self, chunk: &Chunk) -> bool {
-        let words: Vec<String> = chunk.words.iter().flat_map(|w| spoken(w)).collect();
-        self.schema.edges().any(|(_, e)| {
-            words.iter().any(|w| e.role.contains(w))
-                && self.has.uses(&crate::link::Link { tables: vec![(e.to, FULL)], columns: Vec::new() })
-        })
     }
 
     fn keyword(&mut self, at: usize, chunk: &Chunk, kw: Kw) -> bool {
@@ -159,7 +186,8 @@ impl<'a> Auditor<'a> {
                 // Without a figure each row is listed anyway.
                 self.has.grouped || self.intent.figures.is_empty() || self.intent.form == Form::MeanOfGroups
             }
-            Kw::Sort => !self.has.ordered.is_empty(),
+            // `ordered by X`: someone may have ordered it.
+            Kw::Sort => !self.has.ordered.is_empty() || self.sentence.hints.iter().any(|h| h == "ordered"),
             Kw::Desc => self.has.ordered.contains(&true),
             Kw::Asc => self.has.ordered.contains(&false),
             Kw::Alphabetical => !self.has.ordered.is_empty(),
@@ -189,8 +217,9 @@ impl<'a> Auditor<'a> {
     /// `friends with`: a verb whose word is the whole name of something that the query does not touch.
     fn says_a_name(&self, chunk: &Chunk) -> bool {
         chunk.words.iter().any(|w| {
-            let found = link(self.schema, &spoken(w));
-            found.score() >= FULL && !self.has.uses(&found)
+            let words = spoken(w);
+            let found = link(self.schema, &words);
+            found.score() >= FULL && !self.has.uses(self.schema, &found, &words)
         })
     }
 
@@ -263,21 +292,18 @@ impl<'a> Auditor<'a> {
         };
         let mut said = self.kw(at);
         let mut next = at + 1;
-        let mut last = at;
         while let Some(chunk) = self.chunks.get(next) {
-            let unused = chunk.link.is_empty() || !self.has.uses(&chunk.link);
+            let unused = !self.named(chunk);
             if superlative(chunk.kw) && unused {
                 if !matches!(chunk.kw, Some(Kw::Top | Kw::Bottom)) {
                     said = chunk.kw;
                 }
                 self.done.insert(next);
-                last = next;
             } else if !(chunk.number.is_some() || matches!(chunk.kw, Some(Kw::Skip))) {
                 break;
             }
             next += 1;
         }
-        let _ = last;
         let (schema, down) = (self.schema, |a: &crate::intent::Adjective, f: &First, schema: &Schema| {
             f.column.is_some_and(|c| {
                 let label = &schema.column(c).label;
@@ -288,8 +314,9 @@ impl<'a> Auditor<'a> {
             Some(Kw::Superl(dir, a)) => {
                 self.take_first(|f| f.descending == ((dir == Dir::Most) != down(a, f, schema)))
             }
-            Some(Kw::Extreme(dir) | Kw::BestSelling(dir) | Kw::Common(dir)) => {
-                self.take_first(|f| f.descending == (dir == Dir::Most))
+            Some(Kw::Extreme(dir)) => self.take_first(|f| f.descending == (dir == Dir::Most)),
+            Some(Kw::BestSelling(dir) | Kw::Common(dir)) => {
+                self.take_first(|f| f.counted && f.descending == (dir == Dir::Most))
             }
             Some(Kw::Fewest | Kw::Bottom | Kw::First) => self.take_first(|f| !f.descending),
             _ => self.take_first(|f| f.descending),
@@ -346,8 +373,11 @@ impl<'a> Auditor<'a> {
         if self.has.take_number(|x| (x - n).abs() < 1e-9) {
             return true;
         }
-        let unit = matches!(self.kw(at + 1), Some(Kw::Unit(_) | Kw::Part(_)))
-            || self.chunks.get(at + 1).is_some_and(|c| c.text == "%");
+        // The unit may stand behind a second number: `between 3 and 4 minutes`.
+        let unit = (at + 1..at + 4).any(|i| {
+            matches!(self.kw(i), Some(Kw::Unit(_) | Kw::Part(_)))
+                || self.chunks.get(i).is_some_and(|c| c.text == "%")
+        });
         let scaled = |x: f64| {
             FACTORS.iter().any(|f| (x - n * f).abs() < 1e-6 * x.abs() || (x - n / f).abs() < 1e-6 * x.abs())
         };
@@ -360,7 +390,7 @@ impl<'a> Auditor<'a> {
             matches!(self.kw(b), Some(Kw::Which | Kw::Skip | Kw::That | Kw::Any | Kw::Each))
         });
         word && pronoun && (self.intent.rank.is_some() || self.intent.form == Form::Versus || self.has.exists > 0)
-            || (!chunk.link.is_empty() && self.has.uses(&chunk.link))
+            || self.named(chunk)
     }
 
     /// Whether a number is a year that the plan reads as a date.

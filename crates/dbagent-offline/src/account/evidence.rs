@@ -8,13 +8,19 @@ use crate::link::Link;
 use crate::meaning::{Cond, Form, Intent, Key, Measure, Measured, OrderBy, Output, Test};
 use crate::plan::{Agg, Op, Place, Select, Value};
 use crate::schema::{ColumnId, Schema, TableId};
+use crate::words::Label;
 
 /// Something that comes first, or the highest or lowest of a figure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct First {
     pub(super) descending: bool,
     pub(super) column: Option<ColumnId>,
+    /// Whether it goes by how many there are, or how much together.
+    pub(super) counted: bool,
 }
+
+/// Words for whatever a table calls its rows.
+const GENERIC: [&str; 6] = ["name", "id", "number", "code", "title", "date"];
 
 /// A stretch of time, open where there is no day.
 pub(super) type Stretch = (Option<Day>, Option<Day>);
@@ -39,6 +45,8 @@ pub(super) struct Evidence {
     pub(super) parts: bool,
     pub(super) grouped: bool,
     pub(super) ordered: Vec<bool>,
+    /// Words of the links that are followed: `home`, `support`, `rep`.
+    roles: BTreeSet<String>,
     tables: BTreeSet<TableId>,
     columns: BTreeSet<ColumnId>,
 }
@@ -48,19 +56,43 @@ impl Evidence {
         let seen = Seen::new(schema, select);
         let mut out = Self { tables: seen.tables(), columns: seen.columns(schema), ..Self::default() };
         out.intent(intent, &seen);
-        out.reach(schema, intent);
+        out.reach(schema, intent, &seen.linking(schema));
         for value in &seen.values {
             out.text(value);
         }
         out
     }
 
-    /// Whether a table or column that some words may name is used.
-    pub(super) fn uses(&self, link: &Link) -> bool {
+    /// Whether a table or column that some words name is used. Where one is called just so, another that
+    /// only means the same is not what was asked for.
+    pub(super) fn uses(&self, schema: &Schema, link: &Link, words: &[String]) -> bool {
         // What only resembles the words is not what was meant.
         let least = link.score().saturating_sub(25).min(60);
-        link.tables.iter().any(|(t, s)| *s >= least && self.tables.contains(t))
-            || link.columns.iter().any(|(c, s)| *s >= least && self.columns.contains(c))
+        let said = |label: &Label| words.iter().any(|w| !GENERIC.contains(&w.as_str()) && label.has(w));
+        let tables: Vec<(bool, bool)> = link
+            .tables
+            .iter()
+            .filter(|(_, s)| *s >= least)
+            .map(|(t, _)| (said(&schema.table(*t).label), self.tables.contains(t)))
+            .collect();
+        let columns: Vec<(bool, bool)> = link
+            .columns
+            .iter()
+            .filter(|(_, s)| *s >= least)
+            .map(|(c, _)| {
+                // `team names`: the name of a team.
+                let owned = said(&schema.column(*c).label) || said(&schema.table(c.table).label);
+                (owned, self.columns.contains(c))
+            })
+            .collect();
+        let called = tables.iter().chain(&columns).any(|(said, _)| *said);
+        let role = words.iter().any(|w| self.roles.contains(w));
+        role || tables.iter().chain(&columns).any(|(said, used)| *used && (*said || !called))
+    }
+
+    /// Whether a column is used by which the rows of a table are known.
+    pub(super) fn uses_key(&self, schema: &Schema) -> bool {
+        self.columns.iter().any(|c| schema.column(*c).in_key || schema.column(*c).links)
     }
 
     /// Whether a column is used whose name has one of some words.
@@ -101,7 +133,8 @@ impl Evidence {
                     _ => None,
                 },
             };
-            self.firsts.push(First { descending: rank.descending, column });
+            let counted = matches!(rank.by, OrderBy::Measure(m) if matches!(m.agg, Agg::Count | Agg::Sum));
+            self.firsts.push(First { descending: rank.descending, column, counted });
             let counted = rank.limit.into_iter().chain(rank.place);
             self.numbers.extend(counted.filter(kept).map(|n| n as f64));
         }
@@ -131,7 +164,7 @@ impl Evidence {
 
     /// A table that is tested, counted or grouped by is used even where its rows are known by a link to them,
     /// and a link is as good as the key that it points to.
-    fn reach(&mut self, schema: &Schema, intent: &Intent) {
+    fn reach(&mut self, schema: &Schema, intent: &Intent, linking: &BTreeSet<ColumnId>) {
         self.tables.insert(intent.subject);
         self.tables.extend(intent.conds.iter().filter_map(|c| c.test.table()));
         self.tables.extend(intent.figures.iter().map(|m| m.of.table()));
@@ -142,7 +175,11 @@ impl Evidence {
         }));
         for (_, edge) in schema.edges() {
             for (from, to) in edge.columns.iter().zip(&edge.target_columns) {
-                if self.columns.contains(&ColumnId { table: edge.from, index: *from }) {
+                let link = ColumnId { table: edge.from, index: *from };
+                if self.columns.contains(&link) || linking.contains(&link) {
+                    self.roles.extend(edge.role.iter().cloned());
+                }
+                if self.columns.contains(&link) {
                     self.columns.insert(ColumnId { table: edge.to, index: *to });
                     self.tables.insert(edge.to);
                 }
@@ -158,6 +195,14 @@ impl Evidence {
         })
     }
 
+    /// Whether one of the tables that some words may name is linked with a used one, in either direction.
+    pub(super) fn is_beside(&self, schema: &Schema, link: &Link) -> bool {
+        let best = link.score();
+        schema.edges().any(|(_, e)| {
+            self.tables.contains(&e.to) && link.tables.iter().any(|(t, s)| *t == e.from && *s == best)
+        }) || self.leads_to(schema, link)
+    }
+
     fn measure(&mut self, m: &Measure) {
         self.aggs.push(m.agg);
     }
@@ -168,8 +213,8 @@ impl Evidence {
             _ => None,
         };
         match agg {
-            Agg::Max => self.firsts.push(First { descending: true, column }),
-            Agg::Min => self.firsts.push(First { descending: false, column }),
+            Agg::Max => self.firsts.push(First { descending: true, column, counted: false }),
+            Agg::Min => self.firsts.push(First { descending: false, column, counted: false }),
             _ => {}
         }
     }

@@ -10,6 +10,8 @@ use crate::schema::{ColumnId, Schema, TableId};
 pub(super) struct Seen {
     aliases: BTreeMap<Ident, TableId>,
     names: BTreeSet<(Ident, Ident)>,
+    /// Columns that only link two tables.
+    linking: BTreeSet<(Ident, Ident)>,
     /// The values that travel as parameters.
     pub(super) values: Vec<Value>,
     /// How many rows are kept, or up to which place.
@@ -31,7 +33,16 @@ impl Seen {
     }
 
     pub(super) fn columns(&self, schema: &Schema) -> BTreeSet<ColumnId> {
-        self.names
+        self.ids(schema, &self.names)
+    }
+
+    /// The columns that only link two tables.
+    pub(super) fn linking(&self, schema: &Schema) -> BTreeSet<ColumnId> {
+        self.ids(schema, &self.linking)
+    }
+
+    fn ids(&self, schema: &Schema, names: &BTreeSet<(Ident, Ident)>) -> BTreeSet<ColumnId> {
+        names
             .iter()
             .filter_map(|(of, name)| {
                 let table = self.aliases.get(of)?;
@@ -43,6 +54,13 @@ impl Seen {
     fn select(&mut self, schema: &Schema, select: &Select) {
         for source in select.from.iter().chain(select.joins.iter().map(|j| &j.source)) {
             self.source(schema, source);
+        }
+        for (a, b) in select.joins.iter().flat_map(|j| &j.on) {
+            for expr in [a, b] {
+                if let Expr::Column { of, name } = expr {
+                    self.linking.insert((of.clone(), name.clone()));
+                }
+            }
         }
         self.limits.extend(select.limit);
         self.limits.extend(select.offset.map(|o| o.saturating_add(1)));

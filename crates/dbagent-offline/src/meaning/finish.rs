@@ -77,6 +77,14 @@ impl Resolver<'_> {
         }
         self.rows_of_groups();
         let by_column = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(_)));
+        if let Some(rank) = &mut self.intent.rank
+            && rank.limit.is_none()
+            && rank.place.is_none()
+        {
+            // `which 3 products have the highest price`: the number stands with the noun.
+            rank.limit = self.intent.limit.take();
+        }
+        self.sensible_counts()?;
         if by_column && !self.intent.figures.is_empty() && self.intent.keys.is_empty() {
             return Err(Unsure::new("a figure of the first one only is asked for")
                 .with([self.intent.subject])
@@ -85,6 +93,26 @@ impl Resolver<'_> {
         self.finish_form()?;
         self.by_value()?;
         self.stored_dates()
+    }
+
+    /// How many roles each user has, where every user has one, is no question: another count is meant.
+    fn sensible_counts(&self) -> Result<(), Stop> {
+        let [Key::Entity(of)] = self.intent.keys.as_slice() else { return Ok(()) };
+        if self.schema.single_key(*of).is_none() {
+            return Ok(());
+        }
+        let counts = self.intent.figures.iter().filter(|m| m.agg == Agg::Count).map(|m| m.of.table());
+        for counted in counts.filter(|t| t != of) {
+            if self.schema.distance(*of, counted).is_some() {
+                let (a, b) = (&self.schema.table(*of).name.name, &self.schema.table(counted).name.name);
+                return Err(Unsure::new(format!(
+                    "each row of {a} belongs to one of {b}, so counting them is not what is meant"
+                ))
+                .with([*of, counted])
+                .into());
+            }
+        }
+        Ok(())
     }
 
     /// `For each director, the titles`: without a figure the groups are only shown beside the rows.
@@ -119,6 +147,17 @@ impl Resolver<'_> {
     pub(in crate::meaning) fn by_value(&mut self) -> Result<(), Stop> {
         for (i, a) in self.intent.conds.iter().enumerate() {
             for b in self.intent.conds.iter().skip(i + 1) {
+                if let (Test::Within(x, Some(_), Some(to)), Test::Within(y, Some(from), Some(_)))
+                | (Test::Within(y, Some(from), Some(_)), Test::Within(x, Some(_), Some(to))) =
+                    (&a.test, &b.test)
+                    && x == y
+                    && !a.neg
+                    && !b.neg
+                    && a.branch == b.branch
+                    && to <= from
+                {
+                    return Err(Unsure::new("no row can be in both times").with([x.table]).into());
+                }
                 if let (Test::Compare(x, p, v), Test::Compare(y, q, w)) = (&a.test, &b.test)
                     && x == y
                     && !a.neg
