@@ -208,10 +208,20 @@ impl<'a> Auditor<'a> {
                 self.has.to_itself || self.intent.conds.iter().any(|c| c.test.table().is_some())
             }
             Kw::Whole => chunk.link.is_empty() || self.sentence.whole,
+            Kw::Whose => !self.name_of_what(at),
             Kw::Verb => !self.says_a_name(chunk),
             Kw::Skip => !self.restricts(at, chunk),
             _ => true,
         }
+    }
+
+    /// `the publishers of catalogs whose name …`: behind a column it is not said whose name that is.
+    fn name_of_what(&self, at: usize) -> bool {
+        let name = self.chunks.get(at + 1).is_some_and(|c| ["name", "names"].contains(&c.phrase().as_str()));
+        let column = at.checked_sub(1).and_then(|b| self.chunks.get(b)).is_some_and(|c| {
+            c.link.column_score() >= FULL && c.link.table_score() < c.link.column_score()
+        });
+        name && column
     }
 
     /// `friends with`: a verb whose word is the whole name of something that the query does not touch.

@@ -153,7 +153,7 @@ impl Resolver<'_> {
                     && x == y
                     && !a.neg
                     && !b.neg
-                    && a.branch == b.branch
+                    && (a.branch == b.branch || self.schema.distance(self.intent.subject, x.table).is_some())
                     && to <= from
                 {
                     return Err(Unsure::new("no row can be in both times").with([x.table]).into());
