@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::evidence::{Evidence, First};
 use crate::intent::{Chunk, Dir, Kw, Sentence, Span, Time, What};
-use crate::link::{FULL, link};
-use crate::meaning::{Form, Intent};
+use crate::link::{FULL, link, same_stem};
+use crate::meaning::{Form, Intent, Test};
 use crate::plan::{Agg, Op, Place};
 use crate::schema::Schema;
 use crate::words::{ordinal, spoken};
@@ -44,6 +44,11 @@ impl<'a> Auditor<'a> {
                 out.push(chunk);
             }
         }
+        if let Some(after) = self.behind_an_average()
+            && out.is_empty()
+        {
+            out.push(after);
+        }
         if let Some(open) = self.open_end()
             && out.iter().all(|c| c.first != open.first)
         {
@@ -77,6 +82,8 @@ impl<'a> Auditor<'a> {
         if let Some(kw) = chunk.kw {
             return match kw {
                 Kw::Not | Kw::No | Kw::Without | Kw::Except => self.negation(at),
+                // `the status code done`: a value that only looks like a word of the grammar.
+                Kw::Verb | Kw::Aux | Kw::Skip if !named && self.has.holds(&chunk.hits) => false,
                 _ => named || self.keyword(at, chunk, kw),
             };
         }
@@ -167,6 +174,7 @@ impl<'a> Auditor<'a> {
                 self.take_op(op) || (!plain && self.take_op(op.mirrored()))
             }
             Kw::More | Kw::Fewer => self.intent.form == Form::Versus || self.kw(at + 1) == Some(Kw::Than),
+            Kw::Last if matches!(self.kw(at + 1), Some(Kw::Cmp(_) | Kw::Between)) => true,
             Kw::Superl(..)
             | Kw::Extreme(_)
             | Kw::Most
@@ -181,7 +189,13 @@ impl<'a> Auditor<'a> {
                 self.take_first(|f| f.descending == (agg == Agg::Max)) || self.has.aggs.contains(&agg)
             }
             Kw::Agg(Agg::Avg) => self.has.aggs.contains(&Agg::Avg),
-            Kw::Agg(_) | Kw::CountOf | Kw::HowMany => !self.has.aggs.is_empty(),
+            Kw::Agg(_) => !self.has.aggs.is_empty(),
+            // `the average number of floors`, where a column says how many.
+            Kw::CountOf if at > 0 && matches!(self.kw(at - 1), Some(Kw::Agg(_))) => !self.has.aggs.is_empty(),
+            Kw::CountOf | Kw::HowMany => {
+                self.has.aggs.iter().any(|a| matches!(a, Agg::Count | Agg::Sum)) || self.has.uses_word(self.schema, &["number", "count"])
+            }
+            Kw::Distinct => self.has.distinct || self.different_rows(at),
             Kw::Each | Kw::Per => {
                 // Without a figure each row is listed anyway.
                 self.has.grouped || self.intent.figures.is_empty() || self.intent.form == Form::MeanOfGroups
@@ -195,7 +209,8 @@ impl<'a> Auditor<'a> {
             Kw::Starts => self.has.places.contains(&Place::Start),
             Kw::Ends => self.has.places.contains(&Place::End),
             Kw::Contains => self.has.places.contains(&Place::Anywhere),
-            Kw::Or if self.kw(at + 1) == Some(Kw::Their) => true,
+            // `his or her`.
+            Kw::Or if at > 0 && self.kw(at - 1) == Some(Kw::Their) => true,
             Kw::Or => self.has.choices > 0 || self.has.negations > 0 || self.intent.form == Form::Versus,
             Kw::Figure(_) => self.has.aggs.iter().any(|a| *a != Agg::Count) || self.intent.rank.is_some(),
             Kw::Part(_) => {
@@ -224,11 +239,35 @@ impl<'a> Auditor<'a> {
         name && column
     }
 
+    /// `the names of all different customers`: the rows of a table differ anyway.
+    fn different_rows(&self, at: usize) -> bool {
+        let table = self.chunks.get(at + 1).is_some_and(|c| {
+            c.link.table_score() >= FULL && c.link.table_score() >= c.link.column_score()
+        });
+        let held = |core: &crate::intent::Core| core.parts.contains(&(at + 1));
+        let plain = self.sentence.heads.iter().any(held)
+            || self.sentence.items.iter().any(|i| match &i.what {
+                What::Noun(core) => held(core) && (i.rel.is_empty() || i.rel == "of"),
+                _ => false,
+            });
+        table && plain && self.intent.figures.is_empty()
+    }
+
     /// `friends with`: a verb whose word is the whole name of something that the query does not touch.
     fn says_a_name(&self, chunk: &Chunk) -> bool {
         chunk.words.iter().any(|w| {
             let words = spoken(w);
             let found = link(self.schema, &words);
+            // `attended`, where a table of attendances is linked with what is used.
+            let happened: Vec<_> = self
+                .schema
+                .tables()
+                .filter(|(_, t)| t.label.words.last().is_some_and(|l| w.len() > 4 && speaks_of(w, l)))
+                .map(|(id, _)| id)
+                .collect();
+            if !happened.is_empty() && !self.has.uses_any(&happened) && self.has.is_linked(self.schema, &happened) {
+                return true;
+            }
             found.score() >= FULL && !self.has.uses(self.schema, &found, &words)
         })
     }
@@ -370,6 +409,8 @@ impl<'a> Auditor<'a> {
                     .iter()
                     .filter_map(|c| match c.kw {
                         Some(Kw::Cmp(op)) => Some(op),
+                        Some(Kw::OrMore) => Some(Op::Ge),
+                        Some(Kw::OrLess) => Some(Op::Le),
                         _ => None,
                     })
                     .collect();
@@ -438,12 +479,44 @@ impl<'a> Auditor<'a> {
             || self.has.texts.contains(&span.from.iso())
     }
 
+    /// `below the average salary of those in Physics`: whether what follows narrows the average or the rows
+    /// is not said.
+    fn behind_an_average(&self) -> Option<&'a Chunk> {
+        let compared = self.intent.conds.iter().any(|c| matches!(c.test, Test::Figure(..)));
+        let mut rest = self.chunks.iter().skip_while(|c| !matches!(c.kw, Some(Kw::Agg(_))));
+        rest.next().filter(|_| compared)?;
+        let ends = |kw: Option<Kw>| {
+            matches!(kw, Some(Kw::And | Kw::But | Kw::Or | Kw::That | Kw::Which | Kw::Whose | Kw::Have))
+        };
+        let parts = rest.take_while(|c| !c.symbol && !ends(c.kw));
+        let narrows = |c: &&Chunk| c.quoted || c.time.is_some() || c.number.is_some() || self.is_value(c);
+        parts.into_iter().find(narrows)
+    }
+
+    /// Whether a chunk is a value that is compared with a column.
+    fn is_value(&self, chunk: &Chunk) -> bool {
+        chunk.hits.iter().any(|h| self.has.texts.contains(&h.value.to_lowercase()))
+    }
+
     /// A word that joins something to what never comes: the question was cut off.
     fn open_end(&self) -> Option<&'a Chunk> {
         let last = self.chunks.iter().rev().find(|c| !c.symbol)?;
         let joins = matches!(last.kw, Some(Kw::And | Kw::Or | Kw::Not | Kw::Between | Kw::Than | Kw::Cmp(_)));
         joins.then_some(last)
     }
+}
+
+/// `attended` and `attendance`, `shipped` and `shipment`.
+fn speaks_of(verb: &str, noun: &str) -> bool {
+    let base = ["ed", "ing", "s"].iter().find_map(|end| verb.strip_suffix(end)).unwrap_or(verb);
+    let mut letters: Vec<char> = base.chars().collect();
+    if let [.., a, b] = letters.as_slice()
+        && a == b
+    {
+        letters.pop();
+    }
+    let base: String = letters.into_iter().collect();
+    same_stem(verb, noun) || (base.len() >= 4 && noun.starts_with(&base))
 }
 
 /// Whether a stretch begins or ends where a time does.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::walk::Seen;
-use crate::intent::Day;
+use crate::intent::{Day, Hit};
 use crate::link::Link;
 use crate::meaning::{Cond, Form, Intent, Key, Measure, Measured, OrderBy, Output, Test};
 use crate::plan::{Agg, Op, Place, Select, Value};
@@ -45,6 +45,8 @@ pub(super) struct Evidence {
     pub(super) parts: bool,
     pub(super) grouped: bool,
     pub(super) ordered: Vec<bool>,
+    /// Whether what is the same counts or shows once, or only rows of a table are asked for.
+    pub(super) distinct: bool,
     /// Words of the links that are followed: `home`, `support`, `rep`.
     roles: BTreeSet<String>,
     tables: BTreeSet<TableId>,
@@ -73,7 +75,16 @@ impl Evidence {
             .tables
             .iter()
             .filter(|(_, s)| *s >= least)
-            .map(|(t, _)| (said(&schema.table(*t).label), self.tables.contains(t)))
+            .map(|(t, _)| {
+                let own = said(&schema.table(*t).label);
+                // `female people`: the word names a link, which must be followed.
+                let role = schema.edges().any(|(_, e)| {
+                    e.to == *t
+                        && !e.role.is_empty()
+                        && e.role.iter().all(|r| words.contains(r) && !schema.table(*t).label.has(r))
+                });
+                (own, self.tables.contains(t) && !role)
+            })
             .collect();
         let columns: Vec<(bool, bool)> = link
             .columns
@@ -85,9 +96,18 @@ impl Evidence {
                 (owned, self.columns.contains(c))
             })
             .collect();
-        let called = tables.iter().chain(&columns).any(|(said, _)| *said);
+        // `course codes`, where a table of courses is there: no code of classes.
+        let outright = schema.tables().any(|(_, t)| {
+            matches!(t.label.words.as_slice(), [only] if words.contains(only) && !GENERIC.contains(&only.as_str()))
+        });
+        let called = outright || tables.iter().chain(&columns).any(|(said, _)| *said);
         let role = words.iter().any(|w| self.roles.contains(w));
         role || tables.iter().chain(&columns).any(|(said, used)| *used && (*said || !called))
+    }
+
+    /// Whether a value that some words may be stands in a column that is used.
+    pub(super) fn holds(&self, hits: &[Hit]) -> bool {
+        hits.iter().any(|h| h.exact && h.columns.iter().all(|c| self.columns.contains(c)))
     }
 
     /// Whether a column is used by which the rows of a table are known.
@@ -150,6 +170,10 @@ impl Evidence {
             self.ordered.extend(intent.order.iter().map(|(_, descending)| *descending));
             self.ordered.extend(intent.rank.map(|r| r.descending));
         }
+        let values = intent.figures.iter().any(|m| matches!(m.of, Measured::Values(_)))
+            || intent.having.iter().any(|h| matches!(h.measure.of, Measured::Values(_)));
+        let rows = intent.figures.is_empty() && intent.outputs.is_empty();
+        self.distinct = intent.distinct || intent.counted.is_some() || values || rows || !intent.keys.is_empty();
         self.grouped = !intent.keys.is_empty();
         self.parts = intent.keys.iter().any(|k| matches!(k, Key::Part(..)));
         self.to_itself |= intent.keys.iter().any(|k| matches!(k, Key::Parent(_)));
@@ -185,6 +209,15 @@ impl Evidence {
                 }
             }
         }
+    }
+
+    pub(super) fn uses_any(&self, tables: &[TableId]) -> bool {
+        tables.iter().any(|t| self.tables.contains(t))
+    }
+
+    /// Whether one of some tables is linked with a used one.
+    pub(super) fn is_linked(&self, schema: &Schema, tables: &[TableId]) -> bool {
+        schema.edges().any(|(_, e)| tables.contains(&e.from) && self.tables.contains(&e.to))
     }
 
     /// Whether a link of a used table leads to one that some words name: each of its rows has one.

@@ -58,6 +58,14 @@ impl Resolver<'_> {
                     self.intent.rank = Some(super::Ranked { by, descending, limit, place: rank.place });
                 }
                 Use::Having(op, value) => {
+                    // None at all is a number, too.
+                    let none = match op {
+                        Op::Lt | Op::Le => value >= 0.0,
+                        Op::Eq => value == 0.0,
+                        Op::Ne => value != 0.0,
+                        Op::Gt | Op::Ge => false,
+                    };
+                    self.intent.with_empty |= none && m.agg == Agg::Count;
                     self.intent.having.push(super::Having { measure: m, op, value });
                     if self.intent.form == Form::Rows && self.ask != Ask::Count {
                         self.show(m);
@@ -84,35 +92,17 @@ impl Resolver<'_> {
             // `which 3 products have the highest price`: the number stands with the noun.
             rank.limit = self.intent.limit.take();
         }
-        self.sensible_counts()?;
+        self.highest_of_its_own();
+        self.sensible()?;
         if by_column && !self.intent.figures.is_empty() && self.intent.keys.is_empty() {
             return Err(Unsure::new("a figure of the first one only is asked for")
                 .with([self.intent.subject])
                 .into());
         }
         self.finish_form()?;
+        self.without_such()?;
         self.by_value()?;
         self.stored_dates()
-    }
-
-    /// How many roles each user has, where every user has one, is no question: another count is meant.
-    fn sensible_counts(&self) -> Result<(), Stop> {
-        let [Key::Entity(of)] = self.intent.keys.as_slice() else { return Ok(()) };
-        if self.schema.single_key(*of).is_none() {
-            return Ok(());
-        }
-        let counts = self.intent.figures.iter().filter(|m| m.agg == Agg::Count).map(|m| m.of.table());
-        for counted in counts.filter(|t| t != of) {
-            if self.schema.distance(*of, counted).is_some() {
-                let (a, b) = (&self.schema.table(*of).name.name, &self.schema.table(counted).name.name);
-                return Err(Unsure::new(format!(
-                    "each row of {a} belongs to one of {b}, so counting them is not what is meant"
-                ))
-                .with([*of, counted])
-                .into());
-            }
-        }
-        Ok(())
     }
 
     /// `For each director, the titles`: without a figure the groups are only shown beside the rows.
