@@ -21,8 +21,20 @@ pub(super) struct Auditor<'a> {
 }
 
 /// Factors between a figure as it is said and as a column keeps it.
-const FACTORS: [f64; 12] =
-    [1000.0, 60.0, 3600.0, 60_000.0, 3_600_000.0, 1024.0, 1_048_576.0, 1_073_741_824.0, 100.0, 12.0, 24.0, 7.0];
+const FACTORS: [f64; 12] = [
+    1000.0,
+    60.0,
+    3600.0,
+    60_000.0,
+    3_600_000.0,
+    1024.0,
+    1_048_576.0,
+    1_073_741_824.0,
+    100.0,
+    12.0,
+    24.0,
+    7.0,
+];
 
 impl<'a> Auditor<'a> {
     pub(super) fn new(
@@ -193,12 +205,18 @@ impl<'a> Auditor<'a> {
             // `the average number of floors`, where a column says how many.
             Kw::CountOf if at > 0 && matches!(self.kw(at - 1), Some(Kw::Agg(_))) => !self.has.aggs.is_empty(),
             Kw::CountOf | Kw::HowMany => {
-                self.has.aggs.iter().any(|a| matches!(a, Agg::Count | Agg::Sum)) || self.has.uses_word(self.schema, &["number", "count"])
+                // `how many points`: a column that says how many, unless the question asks for a sum besides.
+                let besides =
+                    self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Agg(Agg::Sum) | Kw::Figure(_))));
+                self.has.aggs.contains(&Agg::Count)
+                    || (!besides && self.has.aggs.contains(&Agg::Sum))
+                    || self.has.uses_word(self.schema, &["number", "count"])
             }
-            Kw::Distinct => self.has.distinct || self.different_rows(at),
+            Kw::Distinct => self.counts_these(at) && (self.has.distinct || self.different_rows(at)),
             Kw::Each | Kw::Per => {
                 // Without a figure each row is listed anyway.
-                self.has.grouped || self.intent.figures.is_empty() || self.intent.form == Form::MeanOfGroups
+                let listed = self.intent.form == Form::Rows && self.intent.figures.is_empty();
+                self.has.grouped || listed || self.intent.form == Form::MeanOfGroups
             }
             // `ordered by X`: someone may have ordered it.
             Kw::Sort => !self.has.ordered.is_empty() || self.sentence.hints.iter().any(|h| h == "ordered"),
@@ -233,17 +251,29 @@ impl<'a> Auditor<'a> {
     /// `the publishers of catalogs whose name …`: behind a column it is not said whose name that is.
     fn name_of_what(&self, at: usize) -> bool {
         let name = self.chunks.get(at + 1).is_some_and(|c| ["name", "names"].contains(&c.phrase().as_str()));
-        let column = at.checked_sub(1).and_then(|b| self.chunks.get(b)).is_some_and(|c| {
-            c.link.column_score() >= FULL && c.link.table_score() < c.link.column_score()
-        });
+        let column = at
+            .checked_sub(1)
+            .and_then(|b| self.chunks.get(b))
+            .is_some_and(|c| c.link.column_score() >= FULL && c.link.table_score() < c.link.column_score());
         name && column
+    }
+
+    /// `how many different students play`: the students, and not how often they do.
+    fn counts_these(&self, at: usize) -> bool {
+        let rows =
+            self.intent.form == Form::Count && self.intent.counted.is_none() && self.intent.keys.is_empty();
+        let Some(next) = self.chunks.get(at + 1).filter(|c| c.link.table_score() >= FULL) else {
+            return true;
+        };
+        !rows || next.link.table(self.intent.subject).is_some()
     }
 
     /// `the names of all different customers`: the rows of a table differ anyway.
     fn different_rows(&self, at: usize) -> bool {
-        let table = self.chunks.get(at + 1).is_some_and(|c| {
-            c.link.table_score() >= FULL && c.link.table_score() >= c.link.column_score()
-        });
+        let table = self
+            .chunks
+            .get(at + 1)
+            .is_some_and(|c| c.link.table_score() >= FULL && c.link.table_score() >= c.link.column_score());
         let held = |core: &crate::intent::Core| core.parts.contains(&(at + 1));
         let plain = self.sentence.heads.iter().any(held)
             || self.sentence.items.iter().any(|i| match &i.what {
@@ -265,7 +295,10 @@ impl<'a> Auditor<'a> {
                 .filter(|(_, t)| t.label.words.last().is_some_and(|l| w.len() > 4 && speaks_of(w, l)))
                 .map(|(id, _)| id)
                 .collect();
-            if !happened.is_empty() && !self.has.uses_any(&happened) && self.has.is_linked(self.schema, &happened) {
+            if !happened.is_empty()
+                && !self.has.uses_any(&happened)
+                && self.has.is_linked(self.schema, &happened)
+            {
                 return true;
             }
             found.score() >= FULL && !self.has.uses(self.schema, &found, &words)
@@ -274,21 +307,20 @@ impl<'a> Auditor<'a> {
 
     /// `bought only Rock`: nothing else, which no part of a plan says.
     fn restricts(&self, at: usize, chunk: &Chunk) -> bool {
-        let only = chunk.words.iter().any(|w| ["only", "just", "solely", "exclusively"].contains(&w.as_str()));
-        let opening = self
-            .chunks
-            .iter()
-            .take(at)
-            .all(|c| c.symbol || matches!(c.kw, Some(Kw::Show | Kw::Skip | Kw::Cop | Kw::And | Kw::What)));
+        let only =
+            chunk.words.iter().any(|w| ["only", "just", "solely", "exclusively"].contains(&w.as_str()));
+        let opening =
+            self.chunks.iter().take(at).all(|c| {
+                c.symbol || matches!(c.kw, Some(Kw::Show | Kw::Skip | Kw::Cop | Kw::And | Kw::What))
+            });
         let counts = self.chunks.get(at + 1).is_some_and(|c| c.number.is_some());
         only && !opening && !counts
     }
 
     fn take_op(&mut self, op: Op) -> bool {
         // What is denied is compared the other way round.
-        let denied = self.chunks.iter().any(|c| {
-            matches!(c.kw, Some(Kw::Not | Kw::No | Kw::Without | Kw::Except))
-        });
+        let denied =
+            self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Not | Kw::No | Kw::Without | Kw::Except)));
         if self.has.take_op(|o| o == op) {
             return true;
         }
@@ -363,7 +395,14 @@ impl<'a> Auditor<'a> {
             Some(Kw::Superl(dir, a)) => {
                 self.take_first(|f| f.descending == ((dir == Dir::Most) != down(a, f, schema)))
             }
-            Some(Kw::Extreme(dir)) => self.take_first(|f| f.descending == (dir == Dir::Most)),
+            Some(Kw::Extreme(dir)) => {
+                // `the highest building`: not the one with the most buildings.
+                let phrase = self.chunks.get(at).map(Chunk::phrase).unwrap_or_default();
+                let of_a_table = self.chunks.get(at + 1).is_some_and(|c| {
+                    c.link.table_score() >= FULL && c.link.table_score() > c.link.column_score()
+                }) && !phrase.contains("number");
+                self.take_first(|f| !(of_a_table && f.counted) && f.descending == (dir == Dir::Most))
+            }
             Some(Kw::BestSelling(dir) | Kw::Common(dir)) => {
                 self.take_first(|f| f.counted && f.descending == (dir == Dir::Most))
             }
@@ -437,10 +476,11 @@ impl<'a> Auditor<'a> {
         }
         // `the one that …`, `which one`: no number.
         let word = chunk.text.eq_ignore_ascii_case("one");
-        let pronoun = at.checked_sub(1).is_none_or(|b| {
-            matches!(self.kw(b), Some(Kw::Which | Kw::Skip | Kw::That | Kw::Any | Kw::Each))
-        });
-        word && pronoun && (self.intent.rank.is_some() || self.intent.form == Form::Versus || self.has.exists > 0)
+        let pronoun = at
+            .checked_sub(1)
+            .is_none_or(|b| matches!(self.kw(b), Some(Kw::Which | Kw::Skip | Kw::That | Kw::Any | Kw::Each)));
+        word && pronoun
+            && (self.intent.rank.is_some() || self.intent.form == Form::Versus || self.has.exists > 0)
             || self.named(chunk)
     }
 

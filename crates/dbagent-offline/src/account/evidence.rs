@@ -173,7 +173,8 @@ impl Evidence {
         let values = intent.figures.iter().any(|m| matches!(m.of, Measured::Values(_)))
             || intent.having.iter().any(|h| matches!(h.measure.of, Measured::Values(_)));
         let rows = intent.figures.is_empty() && intent.outputs.is_empty();
-        self.distinct = intent.distinct || intent.counted.is_some() || values || rows || !intent.keys.is_empty();
+        self.distinct =
+            intent.distinct || intent.counted.is_some() || values || rows || !intent.keys.is_empty();
         self.grouped = !intent.keys.is_empty();
         self.parts = intent.keys.iter().any(|k| matches!(k, Key::Part(..)));
         self.to_itself |= intent.keys.iter().any(|k| matches!(k, Key::Parent(_)));

@@ -3,7 +3,7 @@
 
 use super::resolve::{Resolver, Use, Wish};
 use super::{Cond, Form, Key, Measure, OrderBy, Output, Stop, Test, Unsure, measure};
-use crate::intent::{Ask, Figure, Kw};
+use crate::intent::{Ask, Day, Figure, Kw};
 use crate::plan::{Agg, Op, Stored, Value};
 use crate::schema::{ColumnId, TableId};
 use std::collections::BTreeSet;
@@ -137,14 +137,12 @@ impl Resolver<'_> {
     pub(in crate::meaning) fn by_value(&mut self) -> Result<(), Stop> {
         for (i, a) in self.intent.conds.iter().enumerate() {
             for b in self.intent.conds.iter().skip(i + 1) {
-                if let (Test::Within(x, Some(_), Some(to)), Test::Within(y, Some(from), Some(_)))
-                | (Test::Within(y, Some(from), Some(_)), Test::Within(x, Some(_), Some(to))) =
-                    (&a.test, &b.test)
+                if let (Test::Within(x, a_from, a_to), Test::Within(y, b_from, b_to)) = (&a.test, &b.test)
                     && x == y
                     && !a.neg
                     && !b.neg
                     && (a.branch == b.branch || self.schema.distance(self.intent.subject, x.table).is_some())
-                    && to <= from
+                    && (ends_before(*a_to, *b_from) || ends_before(*b_to, *a_from))
                 {
                     return Err(Unsure::new("no row can be in both times").with([x.table]).into());
                 }
@@ -416,6 +414,11 @@ impl Resolver<'_> {
         }
         self.finish_form()
     }
+}
+
+/// Whether a time is over when another begins.
+fn ends_before(end: Option<Day>, begin: Option<Day>) -> bool {
+    matches!((end, begin), (Some(e), Some(b)) if e <= b)
 }
 
 /// Whether nothing can be over the one and under the other.

@@ -10,13 +10,15 @@ use crate::schema::{ColumnId, TableId};
 impl Resolver<'_> {
     /// `the room with the maximum occupancy`: each room has one, so the first room is meant.
     pub(in crate::meaning) fn highest_of_its_own(&mut self) {
-        let ([Key::Entity(of)], [only]) = (self.intent.keys.as_slice(), self.intent.figures.as_slice()) else {
+        let ([Key::Entity(of)], [only]) = (self.intent.keys.as_slice(), self.intent.figures.as_slice())
+        else {
             return;
         };
         let (Measured::Column(column), Agg::Max | Agg::Min) = (only.of, only.agg) else { return };
         let (of, descending) = (*of, only.agg == Agg::Max);
         let each = self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Each | Kw::Per)));
-        let plain = self.intent.rank.is_none() && self.intent.having.is_empty() && self.intent.order.is_empty();
+        let plain =
+            self.intent.rank.is_none() && self.intent.having.is_empty() && self.intent.order.is_empty();
         if each || !plain || !self.one_each(of, column.table) {
             return;
         }
@@ -38,7 +40,8 @@ impl Resolver<'_> {
         for m in self.intent.figures.iter().chain(having) {
             self.sensible_figure(m)?;
         }
-        if let ([Output::Column(shown)], [cond]) = (self.intent.outputs.as_slice(), self.intent.conds.as_slice())
+        if let ([Output::Column(shown)], [cond]) =
+            (self.intent.outputs.as_slice(), self.intent.conds.as_slice())
             && let Test::In(columns, values) = &cond.test
             && (columns.as_slice() == [*shown] || columns.iter().all(|c| self.is_key_of(*shown, *c)))
             && values.len() == 1
@@ -62,9 +65,9 @@ impl Resolver<'_> {
 
     /// Whether a column is a link to another.
     fn is_key_of(&self, link: ColumnId, key: ColumnId) -> bool {
-        self.schema.edge_at(link).is_some_and(|(_, e)| {
-            e.to == key.table && e.target_columns.as_slice() == [key.index]
-        })
+        self.schema
+            .edge_at(link)
+            .is_some_and(|(_, e)| e.to == key.table && e.target_columns.as_slice() == [key.index])
     }
 
     fn refuse(&self, why: impl Into<String>, tables: impl IntoIterator<Item = TableId>) -> Stop {
@@ -81,7 +84,7 @@ impl Resolver<'_> {
                 Key::Column(c) if self.identifies(*c) => c.table,
                 _ => continue,
             };
-            let itself = of == counted && (many && m.agg == Agg::Count || matches!(m.agg, Agg::Min | Agg::Max));
+            let itself = of == counted && (many || matches!(m.agg, Agg::Min | Agg::Max));
             let belongs = of != counted && matches!(key, Key::Entity(_)) && m.agg == Agg::Count;
             if (itself || belongs) && self.one_each(of, counted) {
                 let (a, b) = (name(of), self.spoken_of(m));
@@ -94,14 +97,17 @@ impl Resolver<'_> {
         if let Measured::Values(c) = m.of {
             let by_name = self.intent.keys.contains(&Key::Entity(c.table)) && self.identifies(c);
             if by_name || self.intent.keys.contains(&Key::Column(c)) {
-                let why = format!("how many {} each of them has is no question", self.schema.spoken_column(c));
+                let why =
+                    format!("how many {} each of them has is no question", self.schema.spoken_column(c));
                 return Err(self.refuse(why, [c.table]));
             }
             let amount = ["count", "amount", "number", "total", "quantity"];
             let distinct = self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Distinct)));
-            if !distinct && self.schema.column(c).label.words.last().is_some_and(|w| amount.contains(&w.as_str()))
+            if !distinct
+                && self.schema.column(c).label.words.last().is_some_and(|w| amount.contains(&w.as_str()))
             {
-                let why = format!("{} is a number itself, and is not to be counted", self.schema.spoken_column(c));
+                let why =
+                    format!("{} is a number itself, and is not to be counted", self.schema.spoken_column(c));
                 return Err(self.refuse(why, [c.table]));
             }
         }
