@@ -106,7 +106,7 @@ impl<'a> Auditor<'a> {
             && let Some(n) = ordinal(word)
             && chunk.link.is_empty()
         {
-            return self.has.take_number(|x| x == n as f64);
+            return self.has.take_number(|x| (x - n as f64).abs() < 1e-9);
         }
         if chunk.is_unknown() {
             return self.sentence.verbs.contains(&chunk.text);
@@ -175,10 +175,6 @@ impl<'a> Auditor<'a> {
             Kw::OrMore => self.take_op(Op::Ge) || self.has.ranges > 0,
             Kw::OrLess => self.take_op(Op::Le) || self.has.ranges > 0,
             Kw::Between => self.has.ranges > 0 || (self.take_op(Op::Ge) && self.take_op(Op::Le)),
-            Kw::Than => {
-                // Its comparative claims the comparison.
-                true
-            }
             Kw::MoreOf(dir) | Kw::Comparative(dir, _) if self.kw(at + 1) == Some(Kw::Than) => {
                 let plain = matches!(kw, Kw::MoreOf(_));
                 let op = if dir == Dir::Most { Op::Gt } else { Op::Lt };
@@ -507,7 +503,6 @@ impl<'a> Auditor<'a> {
             let open = match relation.as_str() {
                 "before" | "prior to" | "earlier than" => from.is_none(),
                 "after" | "later than" | "since" | "starting from" => to.is_none(),
-                "until" | "till" | "up until" => true,
                 _ => true,
             };
             open && touches((*from, *to), span)
@@ -563,4 +558,27 @@ fn speaks_of(verb: &str, noun: &str) -> bool {
 fn touches(stretch: super::evidence::Stretch, span: Span) -> bool {
     let (from, to) = stretch;
     from == Some(span.from) || to == Some(span.to) || to == Some(span.from) || from == Some(span.to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intent::Day;
+
+    #[test]
+    fn verbs_speak_of_the_tables_made_from_them() {
+        assert!(speaks_of("attended", "attendance"));
+        assert!(speaks_of("shipped", "shipment"));
+        assert!(!speaks_of("sold", "shipment"));
+    }
+
+    #[test]
+    fn a_year_touches_the_stretches_that_begin_or_end_with_it() {
+        let year = Span::year(2011).unwrap();
+        let day = |y| Day::new(y, 1, 1);
+        assert!(touches((day(2011), day(2012)), year));
+        assert!(touches((None, day(2011)), year));
+        assert!(touches((day(2012), None), year));
+        assert!(!touches((day(2009), day(2010)), year));
+    }
 }

@@ -269,7 +269,9 @@ impl Evidence {
         match test {
             Test::In(_, values) | Test::Flag(_, values) | Test::Parent { values, .. } => {
                 self.choices += usize::from(values.len() > 1);
-                values.iter().for_each(|v| self.value(v));
+                for v in values {
+                    self.value(v);
+                }
                 self.to_itself |= matches!(test, Test::Parent { .. });
                 self.ops.push(Op::Eq);
             }
@@ -317,7 +319,9 @@ impl Evidence {
             Test::Value(_, inner) => self.test(inner),
             Test::Any(tests) => {
                 self.choices += 1;
-                tests.iter().for_each(|t| self.test(t));
+                for t in tests {
+                    self.test(t);
+                }
             }
         }
     }

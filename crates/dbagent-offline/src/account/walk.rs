@@ -22,8 +22,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn new(schema: &Schema, select: &Select) -> Self {
-        let mut seen = Self::default();
-        seen.ordered = !select.order.is_empty();
+        let mut seen = Self { ordered: !select.order.is_empty(), ..Self::default() };
         seen.select(schema, select);
         seen
     }
@@ -82,7 +81,11 @@ impl Seen {
                 }
             }
             Source::Query { query, .. } => self.select(schema, query),
-            Source::Union { queries, .. } => queries.iter().for_each(|q| self.select(schema, q)),
+            Source::Union { queries, .. } => {
+                for q in queries {
+                    self.select(schema, q);
+                }
+            }
         }
     }
 
@@ -96,14 +99,18 @@ impl Seen {
                 self.expr(schema, one);
             }
             Expr::Product(several) | Expr::Spaced(several) => {
-                several.iter().for_each(|e| self.expr(schema, e));
+                for e in several {
+                    self.expr(schema, e);
+                }
             }
             Expr::Minus(a, b) | Expr::Divide(a, b) | Expr::Coalesce(a, b) => {
                 self.expr(schema, a);
                 self.expr(schema, b);
             }
             Expr::When { all, then } => {
-                all.iter().for_each(|p| self.pred(schema, p));
+                for p in all {
+                    self.pred(schema, p);
+                }
                 self.expr(schema, then);
             }
             Expr::Rank { within, by } => {
@@ -134,7 +141,11 @@ impl Seen {
             }
             Pred::Null { expr, .. } => self.expr(schema, expr),
             Pred::Not(inner) => self.pred(schema, inner),
-            Pred::All(several) | Pred::Any(several) => several.iter().for_each(|p| self.pred(schema, p)),
+            Pred::All(several) | Pred::Any(several) => {
+                for p in several {
+                    self.pred(schema, p);
+                }
+            }
         }
     }
 }

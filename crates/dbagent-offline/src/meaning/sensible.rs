@@ -49,7 +49,7 @@ impl Resolver<'_> {
             && self.intent.form == Form::Rows
             && self.intent.distinct
         {
-            return Err(self.refuse("the answer would only repeat the question", [shown.table]));
+            return Err(refuse("the answer would only repeat the question", [shown.table]));
         }
         for c in &self.intent.conds {
             if let Test::Missing(column) = &c.test
@@ -57,7 +57,7 @@ impl Resolver<'_> {
                 && self.schema.distance(self.intent.subject, column.table).is_none()
             {
                 let why = format!("what is missing in {} is not clear", self.schema.spoken_column(*column));
-                return Err(self.refuse(why, [column.table]));
+                return Err(refuse(why, [column.table]));
             }
         }
         Ok(())
@@ -68,10 +68,6 @@ impl Resolver<'_> {
         self.schema
             .edge_at(link)
             .is_some_and(|(_, e)| e.to == key.table && e.target_columns.as_slice() == [key.index])
-    }
-
-    fn refuse(&self, why: impl Into<String>, tables: impl IntoIterator<Item = TableId>) -> Stop {
-        Unsure::new(why).with(tables).into()
     }
 
     fn sensible_figure(&self, m: &Measure) -> Result<(), Stop> {
@@ -88,7 +84,7 @@ impl Resolver<'_> {
             let belongs = of != counted && matches!(key, Key::Entity(_)) && m.agg == Agg::Count;
             if (itself || belongs) && self.one_each(of, counted) {
                 let (a, b) = (name(of), self.spoken_of(m));
-                return Err(self.refuse(
+                return Err(refuse(
                     format!("each row of {a} has one {b} only, so another figure must be meant"),
                     [of, counted],
                 ));
@@ -99,7 +95,7 @@ impl Resolver<'_> {
             if by_name || self.intent.keys.contains(&Key::Column(c)) {
                 let why =
                     format!("how many {} each of them has is no question", self.schema.spoken_column(c));
-                return Err(self.refuse(why, [c.table]));
+                return Err(refuse(why, [c.table]));
             }
             let amount = ["count", "amount", "number", "total", "quantity"];
             let distinct = self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Distinct)));
@@ -108,7 +104,7 @@ impl Resolver<'_> {
             {
                 let why =
                     format!("{} is a number itself, and is not to be counted", self.schema.spoken_column(c));
-                return Err(self.refuse(why, [c.table]));
+                return Err(refuse(why, [c.table]));
             }
         }
         Ok(())
@@ -156,7 +152,7 @@ impl Resolver<'_> {
                 _ => false,
             });
             if such.is_empty() && denied_part {
-                return Err(self.refuse("how much of the sentence is denied is not clear", [subject, table]));
+                return Err(refuse("how much of the sentence is denied is not clear", [subject, table]));
             }
             if let [only] = such.as_slice()
                 && let Some(cond) = self.intent.conds.get_mut(*only)
@@ -167,4 +163,8 @@ impl Resolver<'_> {
         }
         Ok(())
     }
+}
+
+fn refuse(why: impl Into<String>, tables: impl IntoIterator<Item = TableId>) -> Stop {
+    Unsure::new(why).with(tables).into()
 }
