@@ -32,6 +32,7 @@ pub mod request;
 pub mod rows;
 pub mod secret;
 pub mod session;
+pub mod setup;
 pub mod state;
 pub mod store;
 pub mod target;

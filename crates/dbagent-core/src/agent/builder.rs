@@ -1,17 +1,16 @@
 //! Builds an agent and checks what it is built from.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-
+use super::inject::Running;
 use super::{Agent, Inner, OutputSchema};
 use crate::budget::Budgets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Price, SessionMetrics};
 use crate::middleware::{Middleware, RepeatGuard, ordered};
 use crate::model::{Actions, JsonActions, Model, RetryPolicy, Retrying};
+use crate::setup::{Setup, digest};
 use crate::store::{MemoryStore, Store};
 use crate::tool::{ArgumentSchema, HostObjects, Tool, TraceContent};
 use crate::tools::Database;
@@ -88,7 +87,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets what a million tokens cost, so that the metrics count cost.
+    /// Sets what a million tokens cost, instead of what the model's profile says. Without either the cost of
+    /// a call is unknown, unless its server says it.
     pub fn price(mut self, price: Price) -> Self {
         self.price = Some(price);
         self
@@ -135,7 +135,7 @@ impl AgentBuilder {
     ///
     /// # Errors
     /// [`ErrorKind::Config`]: two tools of one name, a tool's name or schema that servers refuse, a required
-    /// middleware replaced, budgets of zero.
+    /// middleware replaced, budgets of zero, a price that is no number.
     pub fn build(self) -> Result<Agent> {
         let middleware = ordered(vec![Arc::new(RepeatGuard)], self.middleware)?;
         let mut tools: Vec<Arc<dyn Tool>> = self.databases.iter().flat_map(Database::tools).collect();
@@ -147,10 +147,14 @@ impl AgentBuilder {
             tools.iter().skip(own).map(|t| Ok((t.spec().name.clone(), ArgumentSchema::of(t.spec())?)));
         let schemas = schemas.collect::<Result<HashMap<_, _>>>()?;
         check_budgets(&self.budgets)?;
+        let price = self.price.or_else(|| self.model.profile().price);
+        if !price.is_none_or(|p| p.is_valid()) {
+            return Err(Error::new(ErrorKind::Config, "a price must be a number of at least 0").op("build"));
+        }
         let mut system: Vec<String> = self.databases.iter().map(Database::prompt).collect();
         system.extend(middleware.iter().filter_map(|m| m.prompt()));
         system.extend(self.system);
-        let fingerprint = fingerprint(&*self.model, &tools, &self.databases);
+        let setup = setup(&*self.model, &system, &tools, own, &self.databases);
         let model: Arc<dyn Model> = Arc::new(Retrying::new(self.model, self.retry));
         let model: Arc<dyn Model> =
             if model.profile().actions == Actions::Json { Arc::new(JsonActions::new(model)) } else { model };
@@ -164,11 +168,12 @@ impl AgentBuilder {
                 system: system.into(),
                 budgets: self.budgets,
                 metrics: self.metrics,
-                price: self.price,
+                price,
                 store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
                 output: self.output,
                 host: self.host,
-                fingerprint,
+                setup,
+                running: Running::default(),
                 temperature: self.temperature,
             }),
         })
@@ -210,21 +215,30 @@ fn check_budgets(b: &Budgets) -> Result<()> {
     Ok(())
 }
 
-/// Digest of what a pending call depends on: tools, policies, model.
-fn fingerprint(model: &dyn Model, tools: &[Arc<dyn Tool>], databases: &[Database]) -> String {
-    let mut hash = Sha256::new();
-    hash.update(model.id());
-    for tool in tools {
-        let spec = tool.spec();
-        hash.update(&spec.name);
-        hash.update(spec.parameters.to_string());
+/// What the agent is made of; the first `own` tools are the databases'.
+fn setup(
+    model: &dyn Model,
+    system: &[String],
+    tools: &[Arc<dyn Tool>],
+    own: usize,
+    databases: &[Database],
+) -> Setup {
+    let specs = || tools.iter().map(|t| t.spec());
+    let words = specs().flat_map(|s| [s.name.as_str(), s.description.as_str()]);
+    let prompt = digest(system.iter().map(String::as_str).chain(words));
+    let tools = specs()
+        .map(|s| (s.name.clone(), digest([s.parameters.to_string(), format!("{:?}", s.hints)])))
+        .collect::<BTreeMap<_, _>>();
+    let policies = databases.iter().map(|d| {
+        let target = d.target();
+        let access = format!("{:?}", target.access);
+        (target.name.clone(), digest([&target.policy.digest()[..], access.as_bytes()]))
+    });
+    Setup {
+        model: model.id().to_owned(),
+        prompt,
+        policies: policies.collect(),
+        guarded: specs().take(own).map(|s| s.name.clone()).collect(),
+        tools,
     }
-    for database in databases {
-        hash.update(database.target().policy.digest());
-    }
-    hash.finalize().iter().take(16).fold(String::new(), |mut out, b| {
-        // Writing to a String cannot fail.
-        _ = write!(out, "{b:02x}");
-        out
-    })
 }
