@@ -61,7 +61,7 @@ struct Inner {
 impl Agent {
     /// Starts to build an agent that asks this model.
     pub fn builder(model: Arc<dyn Model>) -> AgentBuilder {
-        AgentBuilder::new(model)
+        AgentBuilder::default().model(model)
     }
 
     /// The model that is asked.

@@ -9,6 +9,9 @@
 //! reserve → read → shape. The core holds no driver, no HTTP client, no parser of query languages and no
 //! file format.
 
+// The setters of agents are read here and in crates that offer them again.
+extern crate self as dbagent_core;
+
 pub mod agent;
 pub mod artifact;
 pub mod budget;

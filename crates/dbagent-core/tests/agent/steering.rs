@@ -184,7 +184,7 @@ struct Held {
     asked: Arc<Notify>,
     go: Arc<Notify>,
     /// Which requests are held, from 0.
-    held: Vec<usize>,
+    at: Vec<usize>,
     count: Mutex<usize>,
 }
 
@@ -202,7 +202,7 @@ impl Model for Held {
             *count += 1;
             *count - 1
         };
-        if self.held.contains(&n) {
+        if self.at.contains(&n) {
             self.asked.notify_one();
             self.go.notified().await;
         }
@@ -217,24 +217,20 @@ fn held(script: &Script, at: &[usize], budgets: Budgets) -> (Agent, Arc<Notify>,
         script: script.clone(),
         asked: asked.clone(),
         go: go.clone(),
-        held: at.to_vec(),
+        at: at.to_vec(),
         count: Mutex::new(0),
     };
     let agent = Agent::builder(Arc::new(model)).database(database(Guardrails::default())).budgets(budgets);
     (agent.build().unwrap(), asked, go)
 }
 
+/// What was said to the model, the answers of tools left out.
 fn users(request: &ModelRequest) -> Vec<&str> {
-    let user = |m: &'_ Message| matches!(m, Message::User { .. });
-    request
-        .messages
-        .iter()
-        .filter(|m| user(m))
-        .map(|m| match m {
-            Message::User { text } => text.as_str(),
-            _ => "",
-        })
-        .collect()
+    let said = request.messages.iter().filter_map(|m| match m {
+        Message::User { text } => Some(text.as_str()),
+        _ => None,
+    });
+    said.collect()
 }
 
 /// Speaks to the thread while the model is held, then lets it go on.
