@@ -53,7 +53,7 @@ pub use serde_json;
 pub use agent::{Agent, AgentBuilder, Answer, OutputSchema};
 pub use context::CallContext;
 pub use dialect::{
-    Capabilities, Dialect, Noun, OpenContext, ParseContext, Registry, Settings, Support, Verb,
+    Capabilities, Dialect, Magic, Noun, OpenContext, ParseContext, Registry, Settings, Support, Verb,
 };
 pub use effects::Effects;
 pub use error::{Error, ErrorKind, Result, Retry};
