@@ -132,12 +132,18 @@ fn write(app: &App, findings: &Findings, format: Format, out: &mut Out) -> Resul
             app.ui.note(findings.text.trim_end());
             match &findings.rows {
                 Some(rows) => write_rows(rows, Format::Csv, out)?,
+                None if findings.not_kept.is_some() => {}
                 None => {
                     app.ui
                         .always("There are no rows: no query was needed for the answer, or none succeeded.");
                 }
             }
         }
+    }
+    if let Some(gone) = &findings.not_kept
+        && format != Format::Table
+    {
+        app.ui.always(&format!("INCOMPLETE: {gone}."));
     }
     if let Some(rows) = &findings.rows
         && format != Format::Table
