@@ -174,6 +174,29 @@ pub(crate) async fn cancellable<T>(
     }
 }
 
+/// Waits for work that has no call to cancel, such as opening a database. Ctrl-C drops it.
+pub(crate) async fn droppable<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::select! {
+        done = work => done,
+        () = interrupted() => Err(Failure::Said(Exit::Cancelled)),
+    }
+}
+
+/// From here on Ctrl-C ends the program only where somebody waits for it. Lives as long as what it returns
+/// must not be cut short; there is no way back for the rest of the process.
+pub(crate) fn hold_interrupts() -> Option<impl Sized> {
+    // Without it Ctrl-C ends the program as it always does.
+    let running = Running::new().ok()?;
+    #[cfg(unix)]
+    let signal = {
+        let _inside = running.0.as_ref().map(Runtime::enter);
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).ok()?
+    };
+    #[cfg(not(unix))]
+    let signal = ();
+    Some((signal, running))
+}
+
 /// Fires at the next Ctrl-C.
 pub(crate) async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {

@@ -37,6 +37,7 @@ mod tests {
 
     #[test]
     fn only_our_own_crates_are_heard() {
+        assert!(filter("debug").split(',').any(|d| d == "async_openai=off"));
         let subscriber = tracing_subscriber::fmt()
             .with_env_filter(EnvFilter::new(filter("trace")))
             .with_writer(std::io::sink)
