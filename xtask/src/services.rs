@@ -30,7 +30,7 @@ enum Action {
     /// Fetch, fill and start services; those that are up stay as they are
     Up(Names),
     /// Stop services; what they hold is kept
-    Down(Names),
+    Down(Down),
     /// Say what runs: version, port, process, memory, disk
     Status(Names),
     /// Print the servers' logs
@@ -44,6 +44,15 @@ struct Names {
     /// Services; all when absent
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Down {
+    #[command(flatten)]
+    names: Names,
+    /// Remove what they hold too: the next `up` begins afresh
+    #[arg(long)]
+    wipe: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -68,7 +77,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
     let checkout = checkout(workspace)?;
     match &arguments.action {
         Action::Up(names) => up(&checkout, names),
-        Action::Down(names) => down(&checkout, names),
+        Action::Down(what) => down(&checkout, what),
         Action::Status(names) => status(&checkout, names),
         Action::Logs(logs) => print_logs(&checkout, logs),
         Action::Env(env) => print_variables(&checkout, env),
@@ -122,15 +131,16 @@ fn up(checkout: &Checkout, names: &Names) -> Result<Outcome> {
     Ok(outcome)
 }
 
-fn down(checkout: &Checkout, names: &Names) -> Result<Outcome> {
-    let mut stopped = Vec::new();
-    for name in names.chosen()?.into_iter().rev() {
-        for name in checkout.down(name)? {
+fn down(checkout: &Checkout, what: &Down) -> Result<Outcome> {
+    let mut is_silent = true;
+    for name in what.names.chosen()?.into_iter().rev() {
+        let stopped = if what.wipe { checkout.wipe(name)? } else { checkout.down(name)? };
+        for name in stopped {
             println!("{name}: stopped");
-            stopped.push(name);
+            is_silent = false;
         }
     }
-    if stopped.is_empty() {
+    if is_silent {
         println!("nothing was up");
     }
     Ok(Outcome::success())

@@ -116,6 +116,16 @@ impl Checkout {
         Ok(stopped)
     }
 
+    /// Stops a service like [`Self::down`] and removes what it holds: the next [`Self::up`] makes it anew.
+    pub fn wipe(&self, name: &str) -> Result<Vec<&'static str>> {
+        let stopped = self.down(name)?;
+        if matches!(services::find(name)?.kind, Kind::Server(_)) {
+            let _lock = self.lock(name)?;
+            cache::remove(self.home(name).folder())?;
+        }
+        Ok(stopped)
+    }
+
     /// What a service does.
     pub fn status(&self, name: &str) -> Result<Status> {
         let service = services::find(name)?;
@@ -160,6 +170,11 @@ impl Checkout {
             .into_iter()
             .map(|(end, value)| (format!("{}{end}", service.info.prefix), value))
             .collect())
+    }
+
+    /// The folder of one service, for who wants to look.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        self.home(name).folder().to_owned()
     }
 
     /// The cache that all of it is in.

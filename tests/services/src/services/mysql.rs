@@ -78,7 +78,8 @@ impl Engine for MySql {
     }
 }
 
-/// What every call of the program needs. It loses data when the machine loses power.
+/// What every call of the program needs. It loses data when the machine loses power,
+/// not when the server is killed.
 fn server(ground: &Ground<'_>, data: &Path) -> Result<Command> {
     let mut command = PROGRAM.command(ground.package)?;
     let folder = ground.package.folder.join("usr");
@@ -98,7 +99,7 @@ fn server(ground: &Ground<'_>, data: &Path) -> Result<Command> {
         "--innodb-redo-log-capacity=16M",
         "--innodb-buffer-pool-size=64M",
         "--innodb-log-buffer-size=4M",
-        "--innodb-flush-log-at-trx-commit=0",
+        "--innodb-flush-log-at-trx-commit=2",
         "--innodb-doublewrite=OFF",
         "--innodb-use-native-aio=OFF",
         "--table-open-cache=400",
