@@ -88,6 +88,10 @@ impl Engine for MariaDb {
         log.lines().any(|line| line.starts_with("Version: ") && format!("{line} ").contains(&port))
     }
 
+    fn complaints(&self) -> &'static [&'static str] {
+        &["ERROR: "]
+    }
+
     fn stop_signal(&self) -> Signal {
         Signal::Terminate
     }

@@ -69,6 +69,10 @@ impl Engine for MySql {
         log.lines().any(|line| line.contains("ready for connections") && format!("{line} ").contains(&port))
     }
 
+    fn complaints(&self) -> &'static [&'static str] {
+        &["[ERROR] [MY-000061]"]
+    }
+
     fn stop_signal(&self) -> Signal {
         Signal::Terminate
     }

@@ -1,5 +1,7 @@
 //! The server that belongs to one test.
 
+use std::os::unix::fs::PermissionsExt;
+
 use dbagent_services::Server;
 
 use crate::client::{
@@ -85,6 +87,25 @@ fn a_test_has_its_server_otherwise() {
     assert_eq!(postgres(&postgres_url(server.url()), "SHOW max_connections"), Answer::text("7"));
     let error = Server::throwaway_with("postgres", &["-c", "no_such_setting=1"]).unwrap_err().to_string();
     assert!(error.contains("no_such_setting"), "{error}");
+}
+
+#[test]
+fn a_server_whose_accounts_cannot_be_made_is_none() {
+    for name in ["mysql", "mariadb"] {
+        if server(name).is_none() {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("accounts.sql");
+        std::fs::write(&script, "ALTER USER somebody_else IDENTIFIED BY 'x';\n").unwrap();
+        // The server reads it under an account of its own.
+        for (path, mode) in [(folder.path(), 0o755), (&script, 0o644)] {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        }
+        let argument = format!("--init-file={}", script.display());
+        let error = Server::throwaway_with(name, &[&argument]).unwrap_err().to_string();
+        assert!(error.contains("ALTER USER failed"), "{name}: {error}");
+    }
 }
 
 #[test]
