@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Write as _};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use dbagent_services::{Cache, Checkout, State, Status, Up};
+use dbagent_services::{Cache, Checkout, Lease, State, Status, Up};
 
 use crate::report::{self, Outcome};
 use crate::tools;
@@ -90,7 +91,25 @@ pub(crate) fn checkout(workspace: &Workspace) -> Result<Checkout> {
 }
 
 /// Starts a service and says so. Installs the client that fetches it, where it is missing and may be.
-pub(crate) fn start(checkout: &Checkout, name: &str) -> Result<Up> {
+fn start(checkout: &Checkout, name: &str) -> Result<()> {
+    started(checkout, name, || checkout.up(name))
+}
+
+/// The same for as long as tests need it.
+pub(crate) fn lease(checkout: &Checkout, name: &str) -> Result<Lease> {
+    let mut lease = None;
+    started(checkout, name, || {
+        let taken = checkout.lease(name)?;
+        Ok(lease.insert(taken).up())
+    })?;
+    lease.context("there is no lease of what was just started")
+}
+
+fn started(
+    checkout: &Checkout,
+    name: &str,
+    start: impl FnOnce() -> dbagent_services::Result<Up>,
+) -> Result<()> {
     let begin = Instant::now();
     if !tools::is_on_path("mvn")
         && let Err(error) = tools::MAVEN.ensure()
@@ -98,7 +117,7 @@ pub(crate) fn start(checkout: &Checkout, name: &str) -> Result<Up> {
         // What is fetched already, and what comes from elsewhere, can do without.
         println!("{error:#}");
     }
-    let up = checkout.up(name)?;
+    let up = start()?;
     let status = checkout.status(name)?;
     let version = status.version.unwrap_or_default();
     let took = report::duration(begin.elapsed());
@@ -110,7 +129,7 @@ pub(crate) fn start(checkout: &Checkout, name: &str) -> Result<Up> {
         (State::Ready, _) => println!("{name} {version}: ready"),
         (State::Down, _) => bail!("{name} went down again; `cargo xtask services logs {name}` may say why"),
     }
-    Ok(up)
+    Ok(())
 }
 
 fn up(checkout: &Checkout, names: &Names) -> Result<Outcome> {
@@ -152,9 +171,9 @@ fn status(checkout: &Checkout, names: &Names) -> Result<Outcome> {
     for name in names.chosen()? {
         lines.push(line(&checkout.status(name)?));
     }
-    println!("{}", table(&lines));
-    println!("cache: {} in {}", size(checkout.cache().size()), checkout.cache().path().display());
-    Ok(Outcome::success())
+    let cache = checkout.cache();
+    let cache = format!("cache: {} in {}", size(cache.size()), cache.path().display());
+    print(&format!("{}\n{cache}\n", table(&lines)))
 }
 
 /// The lines under one another, each column as wide as its widest cell.
@@ -194,17 +213,27 @@ fn size(bytes: u64) -> String {
 }
 
 fn print_logs(checkout: &Checkout, logs: &Logs) -> Result<Outcome> {
+    let mut shown = String::new();
     for name in logs.names.chosen()? {
         let Some(path) = checkout.log(name)? else { continue };
         let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let text = String::from_utf8_lossy(&bytes);
-        println!("── {name}: {}", path.display());
+        shown.push_str(&format!("── {name}: {}\n", path.display()));
         let count = text.lines().count();
         for line in text.lines().skip(count.saturating_sub(logs.lines)) {
-            println!("{line}");
+            shown.push_str(line);
+            shown.push('\n');
         }
     }
-    Ok(Outcome::success())
+    print(&shown)
+}
+
+/// Prints what a person may want to pipe on: that a reader wants no more of it is no error.
+fn print(text: &str) -> Result<Outcome> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write"),
+        _ => Ok(Outcome::success()),
+    }
 }
 
 fn print_variables(checkout: &Checkout, env: &Env) -> Result<Outcome> {
@@ -220,11 +249,10 @@ fn print_variables(checkout: &Checkout, env: &Env) -> Result<Outcome> {
         eprintln!("nothing is up; start servers: `cargo xtask services up`");
     }
     if env.json {
-        println!("{}", serde_json::to_string_pretty(&variables)?);
+        print(&(serde_json::to_string_pretty(&variables)? + "\n"))
     } else {
-        print!("{}", exports(&variables));
+        print(&exports(&variables))
     }
-    Ok(Outcome::success())
 }
 
 /// One line a variable, as a POSIX shell reads it.

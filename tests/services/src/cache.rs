@@ -180,6 +180,13 @@ pub(crate) fn lock(path: &Path) -> Result<File> {
     Ok(file)
 }
 
+/// Waits for a lock that others may have too, who ask for it in this way.
+pub(crate) fn lock_shared(path: &Path) -> Result<File> {
+    let file = lock_file(path)?;
+    file.lock_shared().doing(|| format!("cannot lock {}", path.display()))?;
+    Ok(file)
+}
+
 /// Takes a lock, or says that somebody else has it.
 pub(crate) fn try_lock(path: &Path) -> Result<Option<File>> {
     let file = lock_file(path)?;

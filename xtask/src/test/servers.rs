@@ -3,7 +3,7 @@
 use std::env;
 
 use anyhow::Result;
-use dbagent_services::{Checkout, Up};
+use dbagent_services::{Checkout, Lease};
 
 use crate::services;
 use crate::workspace::Workspace;
@@ -46,9 +46,9 @@ pub(super) fn needed(workspace: &Workspace, packages: &[String]) -> Vec<&'static
 }
 
 /// Servers that are up for as long as this lives. Those that were up before stay.
+#[derive(Default)]
 pub(super) struct Servers {
-    checkout: Option<Checkout>,
-    started: Vec<&'static str>,
+    leases: Vec<Lease>,
     variables: Vec<(String, String)>,
     skips: Vec<String>,
 }
@@ -56,8 +56,7 @@ pub(super) struct Servers {
 impl Servers {
     /// Brings up what can be had.
     pub(super) fn bring_up(workspace: &Workspace, names: &[&'static str]) -> Self {
-        let mut servers =
-            Self { checkout: None, started: Vec::new(), variables: Vec::new(), skips: Vec::new() };
+        let mut servers = Self::default();
         let (wanted, of_person) = split(names, |variable| env::var_os(variable).is_some());
         for line in of_person {
             println!("{line}");
@@ -72,7 +71,6 @@ impl Servers {
                         servers.skips.push(format!("SKIPPED {name}: {error:#}"));
                     }
                 }
-                servers.checkout = Some(checkout);
             }
             Err(error) => {
                 servers.skips.extend(wanted.iter().map(|name| format!("SKIPPED {name}: {error:#}")));
@@ -92,9 +90,7 @@ impl Servers {
     }
 
     fn add(&mut self, checkout: &Checkout, name: &'static str) -> Result<()> {
-        if services::start(checkout, name)? == Up::Started {
-            self.started.push(name);
-        }
+        self.leases.push(services::lease(checkout, name)?);
         self.variables.extend(checkout.variables(name)?);
         Ok(())
     }
@@ -102,10 +98,10 @@ impl Servers {
 
 impl Drop for Servers {
     fn drop(&mut self) {
-        let Some(checkout) = &self.checkout else { return };
-        for name in self.started.iter().rev() {
-            if let Err(error) = checkout.down(name) {
-                println!("{name} could not be stopped: {error}");
+        // What stands before another server goes first.
+        while let Some(lease) = self.leases.pop() {
+            if let Err(error) = lease.give_back() {
+                println!("a server could not be stopped: {error}");
             }
         }
     }

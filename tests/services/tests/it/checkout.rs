@@ -93,6 +93,30 @@ fn the_pooler_comes_with_its_server_goes_before_it_and_follows_it() {
 }
 
 #[test]
+fn what_tests_started_goes_with_the_last_of_them_and_what_a_person_started_stays() {
+    let Some(scratch) = Scratch::sharing(SHARED, "postgres") else { return };
+    let checkout = scratch.checkout("one");
+    let Some(first) = had("postgres", checkout.lease("postgres")) else { return };
+    assert_eq!(first.up(), Up::Started);
+    let second = checkout.lease("postgres").unwrap();
+    assert_eq!(second.up(), Up::WasUp);
+    assert!(!first.give_back().unwrap());
+    assert!(pid(&checkout, "postgres").is_some(), "the second run still needs it");
+    assert!(second.give_back().unwrap());
+    assert_eq!(pid(&checkout, "postgres"), None);
+
+    checkout.up("postgres").unwrap();
+    assert!(!checkout.lease("postgres").unwrap().give_back().unwrap());
+    assert!(pid(&checkout, "postgres").is_some(), "it was up before");
+    checkout.down("postgres").unwrap();
+
+    let started = checkout.lease("postgres").unwrap();
+    assert_eq!(checkout.up("postgres").unwrap(), Up::WasUp);
+    assert!(!started.give_back().unwrap());
+    assert!(pid(&checkout, "postgres").is_some(), "somebody asked for it meanwhile");
+}
+
+#[test]
 fn the_library_of_duckdb_is_fetched_and_there_is_nothing_to_stop() {
     let Some(scratch) = Scratch::sharing(&["packages"], "duckdb") else { return };
     let checkout = scratch.checkout("one");

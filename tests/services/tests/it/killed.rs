@@ -94,6 +94,34 @@ fn works(checkout: &Checkout, name: &str, how: Up) {
 }
 
 #[test]
+fn while_it_has_servers_for_its_tests() {
+    if let Ok(what) = std::env::var(CHILD) {
+        let cache = Cache::at(Path::new(&what)).unwrap();
+        let root = cache.path().join("roots/one");
+        let out = cache.path().join("leased");
+        let _lease = Checkout::of(cache, &root).unwrap().lease("postgres").unwrap();
+        std::fs::write(out, "").unwrap();
+        loop {
+            std::thread::park();
+        }
+    }
+    if server("postgres").is_none() {
+        return;
+    }
+    let Some(scratch) = Scratch::sharing(&["packages", "golden"], "postgres") else { return };
+    let checkout = scratch.checkout("one");
+    let out = scratch.cache.path().join("leased");
+    let mut child =
+        child("killed::while_it_has_servers_for_its_tests", &scratch.cache.path().display().to_string());
+    kill_when(&mut child, "it has a server", || out.exists());
+    assert!(pid(&checkout, "postgres").is_some());
+    let lease = checkout.lease("postgres").unwrap();
+    assert_eq!(lease.up(), Up::WasUp);
+    assert!(lease.give_back().unwrap(), "nobody but the dead wanted it");
+    assert_eq!(pid(&checkout, "postgres"), None);
+}
+
+#[test]
 fn a_stale_pid_file_that_names_another_server_does_not_keep_ours_down() {
     let Some(scratch) = Scratch::sharing(&["packages", "golden"], "postgres") else { return };
     let (one, other) = (scratch.checkout("one"), scratch.checkout("other"));
