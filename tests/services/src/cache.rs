@@ -104,7 +104,7 @@ impl Cache {
         make(partial.path())?;
         fs::rename(partial.path(), &folder).doing(cannot)?;
         // It is not there any more under its old name.
-        let _ = partial.keep();
+        drop(partial.keep());
         Ok(folder)
     }
 
@@ -177,6 +177,13 @@ fn folders(section: &Path, prefix: &str) -> Result<Vec<PathBuf>> {
 pub(crate) fn lock(path: &Path) -> Result<File> {
     let file = lock_file(path)?;
     file.lock().doing(|| format!("cannot lock {}", path.display()))?;
+    Ok(file)
+}
+
+/// Waits for a lock that others may have too, who ask for it in this way.
+pub(crate) fn lock_shared(path: &Path) -> Result<File> {
+    let file = lock_file(path)?;
+    file.lock_shared().doing(|| format!("cannot lock {}", path.display()))?;
     Ok(file)
 }
 

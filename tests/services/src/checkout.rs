@@ -12,6 +12,7 @@ use crate::cache::{self, Cache};
 use crate::engine::{Engine, Home, Record};
 use crate::error::{Doing as _, Error, Result};
 use crate::instance::{Instance, RECORD};
+use crate::lease::{self, Lease};
 use crate::secrets::hex;
 use crate::services::{self, Kind};
 use crate::{os, process};
@@ -74,8 +75,26 @@ impl Checkout {
         Ok(Self { cache, folder })
     }
 
-    /// Sees to it that a service is there, and before it the one that it stands before.
+    /// Sees to it that a service is there, and before it the one that it stands before. It stays until
+    /// [`Self::down`], also where a [`Lease`] started it.
     pub fn up(&self, name: &str) -> Result<Up> {
+        let _lock = self.lock(name)?;
+        lease::forget(&self.folder, name)?;
+        self.up_locked(name)
+    }
+
+    /// Sees to it that a service is there for as long as the lease is held.
+    ///
+    /// One that was up stays up. One that a lease started goes with the last lease of it, whichever
+    /// process holds that; what a killed holder left goes with the next.
+    pub fn lease(&self, name: &str) -> Result<Lease> {
+        let _lock = self.lock(name)?;
+        let up = self.up_locked(name)?;
+        Lease::take(self.clone(), services::find(name)?.info.name, &self.folder, up)
+    }
+
+    /// The lock of this service is held.
+    fn up_locked(&self, name: &str) -> Result<Up> {
         let service = services::find(name)?;
         let engine = match service.kind {
             Kind::Server(engine) => engine,
@@ -83,12 +102,12 @@ impl Checkout {
         };
         let upstream = match service.info.needs {
             Some(needs) => {
-                self.up(needs)?;
+                let _lock = self.lock(needs)?;
+                self.up_locked(needs)?;
                 Some(self.record(needs).ok_or_else(|| Error::new(format!("{needs} went down meanwhile")))?)
             }
             None => None,
         };
-        let _lock = self.lock(name)?;
         let mut instance = Instance::prepare(&self.cache, name, engine, self.home(name), upstream.as_ref())?;
         if let Some(pid) = instance.pid() {
             if instance.adopt(pid) {
@@ -102,16 +121,34 @@ impl Checkout {
 
     /// Stops a service, and before it those that stand before it. Returns the names of those that ran.
     pub fn down(&self, name: &str) -> Result<Vec<&'static str>> {
-        let service = services::find(name)?;
+        services::find(name)?;
         let mut stopped = Vec::new();
         for dependent in services::dependents(name) {
             stopped.extend(self.down(dependent)?);
         }
-        let Kind::Server(engine) = service.kind else { return Ok(stopped) };
         let _lock = self.lock(name)?;
+        lease::forget(&self.folder, name)?;
+        stopped.extend(self.down_locked(name)?);
+        Ok(stopped)
+    }
+
+    /// The lock of this service is held.
+    pub(crate) fn down_locked(&self, name: &str) -> Result<Option<&'static str>> {
+        let service = services::find(name)?;
+        let Kind::Server(engine) = service.kind else { return Ok(None) };
         if let Some(pid) = process::find(&engine.marker(&self.home(name))) {
             process::end(pid, engine.stop_signal())?;
-            stopped.push(service.info.name);
+            return Ok(Some(service.info.name));
+        }
+        Ok(None)
+    }
+
+    /// Stops a service like [`Self::down`] and removes what it holds: the next [`Self::up`] makes it anew.
+    pub fn wipe(&self, name: &str) -> Result<Vec<&'static str>> {
+        let stopped = self.down(name)?;
+        if matches!(services::find(name)?.kind, Kind::Server(_)) {
+            let _lock = self.lock(name)?;
+            cache::remove(self.home(name).folder())?;
         }
         Ok(stopped)
     }
@@ -162,6 +199,11 @@ impl Checkout {
             .collect())
     }
 
+    /// The folder of one service, for who wants to look.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        self.home(name).folder().to_owned()
+    }
+
     /// The cache that all of it is in.
     pub fn cache(&self) -> &Cache {
         &self.cache
@@ -181,7 +223,7 @@ impl Checkout {
     }
 
     /// Beside the folder of the service, which may be made anew.
-    fn lock(&self, name: &str) -> Result<std::fs::File> {
+    pub(crate) fn lock(&self, name: &str) -> Result<std::fs::File> {
         os::supported()?;
         cache::lock(&self.folder.join(format!("{name}.lock")))
     }
@@ -191,7 +233,7 @@ impl Checkout {
 fn folder_name(root: &Path) -> String {
     let digest = hex(&Sha256::digest(root.as_os_str().as_encoded_bytes()));
     let last = root.file_name().unwrap_or_default().to_string_lossy();
-    let readable: String = last.chars().filter(|letter| letter.is_ascii_alphanumeric()).take(12).collect();
+    let readable: String = last.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
     format!("{readable}-{}", digest.get(..8).unwrap_or_default())
 }
 

@@ -57,13 +57,12 @@ impl Instance {
 
         let path = home.file(RECORD);
         let known = Record::read(&path).filter(|record| record.get("origin") == Some(&origin));
-        let record = match known {
-            Some(record) => record,
-            None => {
-                let record = make(cache, engine, &ground, &home, &origin)?;
-                record.write(&path)?;
-                record
-            }
+        let record = if let Some(record) = known {
+            record
+        } else {
+            let record = make(cache, engine, &ground, &home, &origin)?;
+            record.write(&path)?;
+            record
         };
         let mut instance =
             Self { engine, package: package.clone(), user: user.clone(), home, record, extra: Vec::new() };
@@ -140,11 +139,18 @@ impl Instance {
             ended = child.try_wait().ok().flatten();
             ended.is_some() || self.engine.is_ready(&self.home, &self.record, pid, &said())
         });
-        if is_ready && ended.is_none() {
-            return Ok(Started::Yes(child));
-        }
         let said = said();
         let log = self.home.log();
+        if is_ready && ended.is_none() {
+            let complaint = complaint(&said, self.engine.complaints());
+            let Some(complaint) = complaint else { return Ok(Started::Yes(child)) };
+            process::kill(pid)?;
+            child.wait().doing(|| "cannot wait for the server".into())?;
+            return Err(Error::new(format!(
+                "it took connections, but before that a statement failed; {} says: {complaint}",
+                log.display()
+            )));
+        }
         let Some(status) = ended else {
             process::kill(pid)?;
             child.wait().doing(|| "cannot wait for the server".into())?;
@@ -256,15 +262,18 @@ pub(crate) fn finish(
     });
     let output = output.doing(|| format!("cannot wait for `{name}`"))?;
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    let worst: Vec<&str> =
-        said.lines().filter(|line| complaints.iter().any(|complaint| line.contains(complaint))).collect();
-    match (output.status.success(), worst.as_slice()) {
-        (true, []) => Ok(()),
-        (_, []) => {
-            Err(Error::new(format!("`{name}` ended with {}: {}", output.status, last_lines(&said, 6))))
-        }
-        (_, worst) => Err(Error::new(format!("`{name}` complained: {}", last_lines(&worst.join("\n"), 6)))),
+    match complaint(&said, complaints) {
+        Some(complaint) => Err(Error::new(format!("`{name}` complained: {complaint}"))),
+        None if output.status.success() => Ok(()),
+        None => Err(Error::new(format!("`{name}` ended with {}: {}", output.status, last_lines(&said, 6)))),
     }
+}
+
+/// The last lines that hold one of these, as one.
+fn complaint(said: &str, complaints: &[&str]) -> Option<String> {
+    let is_one = |line: &&str| complaints.iter().any(|complaint| line.contains(complaint));
+    let lines: Vec<&str> = said.lines().filter(is_one).collect();
+    (!lines.is_empty()).then(|| last_lines(&lines.join("\n"), 6))
 }
 
 /// A port that nobody listens on: the wanted one when it is free.

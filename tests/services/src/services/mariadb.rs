@@ -88,6 +88,10 @@ impl Engine for MariaDb {
         log.lines().any(|line| line.starts_with("Version: ") && format!("{line} ").contains(&port))
     }
 
+    fn complaints(&self) -> &'static [&'static str] {
+        &["ERROR: "]
+    }
+
     fn stop_signal(&self) -> Signal {
         Signal::Terminate
     }
@@ -117,7 +121,8 @@ fn system_script(package: &Package, names: &[&str; 2]) -> Result<String> {
     fs::read_to_string(&path).doing(|| format!("cannot read {}", path.display()))
 }
 
-/// What every call of the program needs. It loses data when the machine loses power.
+/// What every call of the program needs. It loses data when the machine loses power,
+/// not when the server is killed.
 fn server(ground: &Ground<'_>, data: &Path) -> Result<Command> {
     let mut command = PROGRAM.command(ground.package)?;
     let share = share(ground.package);
@@ -133,7 +138,7 @@ fn server(ground: &Ground<'_>, data: &Path) -> Result<Command> {
     command.args([
         "--innodb-log-file-size=8M",
         "--innodb-buffer-pool-size=32M",
-        "--innodb-flush-log-at-trx-commit=0",
+        "--innodb-flush-log-at-trx-commit=2",
         "--innodb-doublewrite=OFF",
         "--innodb-use-native-aio=OFF",
         "--key-buffer-size=1M",

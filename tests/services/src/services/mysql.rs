@@ -69,6 +69,10 @@ impl Engine for MySql {
         log.lines().any(|line| line.contains("ready for connections") && format!("{line} ").contains(&port))
     }
 
+    fn complaints(&self) -> &'static [&'static str] {
+        &["[ERROR] [MY-000061]"]
+    }
+
     fn stop_signal(&self) -> Signal {
         Signal::Terminate
     }
@@ -78,7 +82,8 @@ impl Engine for MySql {
     }
 }
 
-/// What every call of the program needs. It loses data when the machine loses power.
+/// What every call of the program needs. It loses data when the machine loses power,
+/// not when the server is killed.
 fn server(ground: &Ground<'_>, data: &Path) -> Result<Command> {
     let mut command = PROGRAM.command(ground.package)?;
     let folder = ground.package.folder.join("usr");
@@ -98,7 +103,7 @@ fn server(ground: &Ground<'_>, data: &Path) -> Result<Command> {
         "--innodb-redo-log-capacity=16M",
         "--innodb-buffer-pool-size=64M",
         "--innodb-log-buffer-size=4M",
-        "--innodb-flush-log-at-trx-commit=0",
+        "--innodb-flush-log-at-trx-commit=2",
         "--innodb-doublewrite=OFF",
         "--innodb-use-native-aio=OFF",
         "--table-open-cache=400",

@@ -78,11 +78,7 @@ pub(super) fn write_accounts(ground: &Ground<'_>, home: &Home, record: &Record) 
 
 /// Makes the accounts, or makes them as they should be; one statement a line.
 fn accounts(record: &Record) -> Result<String> {
-    // Through the socket the owner is another account than over TCP.
-    let mut lines = vec![format!(
-        "ALTER USER '{OWNER}'@'localhost' IDENTIFIED BY '{}'",
-        record.password(Account::Owner)?
-    )];
+    let mut lines = Vec::new();
     for account in Account::ALL {
         let name = format!("'{}'@'%'", login(account));
         let requires = match account {
@@ -100,6 +96,8 @@ fn accounts(record: &Record) -> Result<String> {
             Account::Nobody => {}
         }
     }
+    // Else the owner would be another account through the socket than over TCP.
+    lines.push(format!("DROP USER IF EXISTS '{OWNER}'@'localhost'"));
     Ok(lines.into_iter().map(|line| line + ";\n").collect())
 }
 
@@ -119,7 +117,7 @@ pub(super) fn sample() -> Result<Vec<String>> {
         .iter()
         .map(|statement| {
             script::on_one_line(statement).map(|line| line + ";\n").ok_or_else(|| {
-                Error::new(format!("a text in the sample holds a line break: {:.80}", statement))
+                Error::new(format!("a text in the sample holds a line break: {statement:.80}"))
             })
         })
         .collect()

@@ -64,14 +64,14 @@ impl Engine for Postgres {
     }
 
     fn recipe(&self) -> Option<u32> {
-        Some(1)
+        Some(2)
     }
 
     fn initialise(&self, ground: &Ground<'_>, data: &Path) -> Result<()> {
         let mut initdb = Command::new(ground.package.folder.join("bin/initdb"));
         initdb.arg("-D").arg(data).args(["--username", OWNER, "--encoding", "UTF8", "--locale", "C.UTF-8"]);
         // Who may log in, and how, is decided by a file of ours.
-        initdb.args(["--auth", "reject", "--no-sync", "--no-instructions"]);
+        initdb.args(["--auth", "reject", "--no-sync", "--no-instructions", "--wal-segsize", "1"]);
         finish(initdb, ground, "initdb", "", COMPLAINTS)?;
 
         single_user(ground, data, "postgres", &[format!("CREATE DATABASE {}", sample::DATABASE)])?;
@@ -100,9 +100,9 @@ impl Engine for Postgres {
 
     fn configure(&self, _: &Ground<'_>, home: &Home, _: &Record) -> Result<()> {
         // Nobody runs on this folder. What a killed server left could name a process of somebody else.
-        let stale = home.data().join("postmaster.pid");
-        if stale.exists() {
-            fs::remove_file(&stale).doing(|| format!("cannot remove {}", stale.display()))?;
+        remove_file(&home.data().join("postmaster.pid"))?;
+        for entry in fs::read_dir(home.sockets()).into_iter().flatten().flatten() {
+            remove_file(&entry.path())?;
         }
         Ok(())
     }
@@ -163,14 +163,14 @@ const COMPLAINTS: &[&str] = &["ERROR:", "FATAL:", "PANIC:"];
 
 const HBA: &str = "pg_hba.conf";
 
-/// Loses data when the machine loses power, and needs little of everything.
+/// Loses data when the machine loses power, not when the server is killed; needs little of everything.
 const SETTINGS: &[&str] = &[
     "listen_addresses=127.0.0.1",
     "ssl=on",
     "fsync=off",
-    "synchronous_commit=off",
     "full_page_writes=off",
     "shared_buffers=32MB",
+    "min_wal_size=4MB",
     "max_wal_size=256MB",
     "max_connections=100",
     "shared_preload_libraries=pg_stat_statements",
@@ -180,6 +180,15 @@ const SETTINGS: &[&str] = &[
 
 fn login(account: Account) -> &'static str {
     if account == Account::Owner { OWNER } else { account.login() }
+}
+
+fn remove_file(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).doing(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The accounts without their passwords, and what they may do in the sample.
@@ -228,7 +237,7 @@ fn single_user(ground: &Ground<'_>, data: &Path, database: &str, statements: &[S
     command.args(["--single", "-j", "-D"]).arg(data);
     command.args(["-c", "exit_on_error=true", "-c", "fsync=off", "-c", "log_checkpoints=off"]);
     command.arg(database);
-    let script: String = statements.iter().map(|statement| format!("{statement};\n\n")).collect();
+    let script = statements.iter().map(|statement| format!("{statement};\n\n")).collect::<Vec<_>>().concat();
     finish(command, ground, "postgres --single", &script, COMPLAINTS)
 }
 

@@ -1,0 +1,1 @@
+//! MySQL for dbagent.
