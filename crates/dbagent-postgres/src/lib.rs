@@ -27,6 +27,7 @@ mod catalog;
 mod connect;
 mod cursor;
 mod error;
+mod functions;
 mod ident;
 mod options;
 mod parse;
@@ -51,6 +52,13 @@ pub use sqlx;
 
 use ident::Qualified;
 use session::{CONNECTIONS, PostgresSession};
+
+/// The guard's entrances, for tests that ask it without a session.
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod guard {
+    pub use crate::parse::parse;
+}
 
 /// Everything dbagent knows of PostgreSQL.
 pub const DIALECT: Dialect = Dialect::new("postgres", parse::parse, open)

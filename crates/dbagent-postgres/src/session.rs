@@ -97,11 +97,11 @@ impl PostgresSession {
         kept.iter().find(|(n, _, _)| n == needs).map(|(_, r, _)| r.clone())
     }
 
-    /// Keeps a resolution of plain tables. Views and functions are read again each time, and so is a name
-    /// that does not exist: it may be made at any moment.
+    /// Keeps a resolution of plain tables and of functions that are only the server's own. Views and the
+    /// functions of users are read again each time, and so is a name that does not exist: it may be made at
+    /// any moment.
     fn keep(&self, needs: &Needs, resolution: &Resolution) {
-        let plain = needs.functions.is_empty()
-            && resolution.functions.is_empty()
+        let plain = resolution.functions.is_empty()
             && resolution.objects.len() == needs.objects.len()
             && resolution.objects.iter().all(|(_, o)| o.kind == ObjectKind::Table && o.body.is_none());
         if !plain || self.ttl.is_zero() {
