@@ -58,6 +58,7 @@ use session::{CONNECTIONS, PostgresSession};
 #[doc(hidden)]
 pub mod guard {
     pub use crate::parse::parse;
+    pub use crate::resolve::resolve;
 }
 
 /// Everything dbagent knows of PostgreSQL.

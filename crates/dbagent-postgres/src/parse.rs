@@ -118,12 +118,23 @@ pub(crate) fn function_body(text: &str, limit: usize) -> Option<Parsed> {
     let (tokens, statements) = read(text, limit, ParserOptions::DEFAULT).ok()?.ok()?;
     let [only] = statements.as_slice() else { return None };
     let Some(NodeEnum::CreateFunctionStmt(create)) = only.stmt.as_deref()?.node.as_ref() else { return None };
-    if let Some(sql) = create.sql_body.as_deref() {
-        let mut walk = Walk::new(&tokens);
-        walk.atomic(sql);
-        return Some(walk.finish());
+    let mut walk = Walk::new(&tokens);
+    // A call that leaves an argument out runs what stands for it.
+    for parameter in &create.parameters {
+        if let Some(NodeEnum::FunctionParameter(parameter)) = inner(parameter) {
+            walk.optional(parameter.defexpr.as_deref(), nowhere());
+        }
     }
-    body(&source(create)?, limit).ok()
+    let Some(sql) = create.sql_body.as_deref() else {
+        let defaults = walk.finish();
+        let mut parsed = body(&source(create)?, limit).ok()?;
+        parsed.effects |= defaults.effects;
+        parsed.functions.extend(defaults.functions);
+        parsed.findings.extend(defaults.findings);
+        return Some(parsed);
+    };
+    walk.atomic(sql);
+    Some(walk.finish())
 }
 
 /// The text behind AS.
@@ -159,6 +170,9 @@ fn read(
         Err(Unreadable::TooMany) => {
             let why = format!("the statement has more than {limit} tokens");
             return Ok(Err(Finding::new(Rule::TooManyTokens, why, None)));
+        }
+        Err(Unreadable::TooDeep(at)) => {
+            return Ok(Err(Finding::new(Rule::TooComplex, "brackets are nested too deep", Some(at))));
         }
         Err(Unreadable::Bad(why)) => return Err(syntax(why)),
     };

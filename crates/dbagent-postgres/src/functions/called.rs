@@ -33,8 +33,10 @@ pub(crate) enum Called {
     Operator(Qualified),
     /// A type that something is cast to: `type mood`.
     Type(Qualified),
-    /// A function that is called as a column is read: `attribute full_name`.
+    /// A function that is called as a column of a row is read, `people.full_name`: `attribute full_name`.
     Attribute(String),
+    /// A function that is called as a field of a value is read, `(x).full_name`: `field full_name`.
+    Field(String),
     /// Casts that nobody writes: `implicit casts`.
     Implicit,
 }
@@ -72,6 +74,10 @@ impl fmt::Display for Called {
             Self::Type(name) => write!(f, "type {name}"),
             Self::Attribute(name) => {
                 f.write_str("attribute ")?;
+                part(f, name)
+            }
+            Self::Field(name) => {
+                f.write_str("field ")?;
                 part(f, name)
             }
             Self::Implicit => f.write_str("implicit casts"),
@@ -128,6 +134,10 @@ impl Called {
             let (name, rest) = take(name)?;
             return rest.is_empty().then_some(Self::Attribute(name));
         }
+        if let Some(name) = text.strip_prefix("field ") {
+            let (name, rest) = take(name)?;
+            return rest.is_empty().then_some(Self::Field(name));
+        }
         qualified(text).map(Self::Function)
     }
 }
@@ -142,6 +152,7 @@ mod tests {
         let mut all = vec![Called::Implicit];
         for name in odd {
             all.push(Called::Attribute(name.into()));
+            all.push(Called::Field(name.into()));
             for q in [Qualified::bare(name), Qualified::within("public", name), Qualified::within(name, "f")] {
                 all.push(Called::Function(q.clone()));
                 all.push(Called::Type(q));

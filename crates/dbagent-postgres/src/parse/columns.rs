@@ -1,6 +1,7 @@
 //! What a name with dots means: a column, a whole row, or a function that is written like a column.
 
 use dbagent_core::Effects;
+use dbagent_core::guard::Span;
 use pg_query::protobuf::ColumnRef;
 use pg_query::{Node, NodeEnum};
 
@@ -44,7 +45,7 @@ impl Walk<'_> {
                     self.column(row, None, span);
                 }
                 if qualifier.is_some() {
-                    self.attribute(name, span);
+                    self.attribute(Called::Attribute(name.to_owned()), name, span);
                 }
             }
             _ => self.unknown("this name", span),
@@ -58,9 +59,9 @@ impl Walk<'_> {
     }
 
     /// `x.name`, where no column has the name, calls the function of that name with the row.
-    pub(super) fn attribute(&mut self, name: &str, span: Option<dbagent_core::guard::Span>) {
+    fn attribute(&mut self, called: Called, name: &str, span: Option<Span>) {
         let effects = functions::builtin(name, Some(1)).map_or(Effects::READ, |k| k.effects);
-        self.called(&Called::Attribute(name.to_owned()), Some(1), effects | Effects::READ, span);
+        self.called(&called, Some(1), effects | Effects::READ, span);
     }
 
     /// What is taken out of a value: `(x).name`, `(x).*`, `x[1]`, `x[1:2]`.
@@ -69,7 +70,9 @@ impl Walk<'_> {
             match inner(step) {
                 // Every field of a value that was walked.
                 Some(NodeEnum::AStar(_)) => {}
-                Some(NodeEnum::String(text)) => self.attribute(&text.sval, None),
+                Some(NodeEnum::String(text)) => {
+                    self.attribute(Called::Field(text.sval.clone()), &text.sval, None);
+                }
                 Some(NodeEnum::AIndices(indices)) => {
                     let pg_query::protobuf::AIndices { is_slice: _, lidx, uidx } = indices.as_ref();
                     open.extend(lidx.as_deref());

@@ -4,6 +4,9 @@ use dbagent_core::ObjectName;
 
 /// Why nobody should read it, if so.
 pub(super) fn why(name: &ObjectName) -> Option<&'static str> {
+    if name.namespace.as_deref() == Some("pg_toast") {
+        return Some("holds the raw storage of long values");
+    }
     if !matches!(name.namespace.as_deref(), None | Some("pg_catalog" | "information_schema")) {
         return None;
     }

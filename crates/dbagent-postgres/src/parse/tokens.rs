@@ -3,11 +3,16 @@
 use dbagent_core::guard::Span;
 use pg_query::protobuf::{ScanToken, Token};
 
+/// How deep brackets may be nested.
+pub(super) const MAX_NESTING: usize = 256;
+
 /// Why a text has no tokens.
 #[derive(Debug)]
 pub(super) enum Unreadable {
     /// There are more than the limit.
     TooMany,
+    /// Brackets are nested deeper than anybody writes them.
+    TooDeep(Span),
     /// The scanner says so.
     Bad(String),
 }
@@ -28,13 +33,23 @@ impl Tokens {
             t.token == Token::SqlComment as i32 || t.token == Token::CComment as i32
         };
         let place = |at: i32| usize::try_from(at).unwrap_or_default();
-        let spans: Vec<Span> = scanned
-            .iter()
-            .filter(|t| !comment(t))
-            .take(limit.saturating_add(1))
-            .map(|t| Span::new(place(t.start), place(t.end)))
-            .collect();
-        if spans.len() > limit { Err(Unreadable::TooMany) } else { Ok(Self(spans)) }
+        let (mut spans, mut depth) = (Vec::new(), 0_usize);
+        for token in scanned.iter().filter(|t| !comment(t)) {
+            let span = Span::new(place(token.start), place(token.end));
+            if spans.len() >= limit {
+                return Err(Unreadable::TooMany);
+            }
+            match u8::try_from(token.token) {
+                Ok(b'(' | b'[') => depth += 1,
+                Ok(b')' | b']') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth > MAX_NESTING {
+                return Err(Unreadable::TooDeep(span));
+            }
+            spans.push(span);
+        }
+        Ok(Self(spans))
     }
 
     /// The place of what starts at this byte and is `parts` names with dots between them.
