@@ -11,11 +11,7 @@ use crate::support::{Scratch, call, run, run_up_to, variable};
 async fn text_that_is_no_utf_8_comes_as_binary() {
     let Some(url) = variable("URL") else { return };
     let db = Scratch::on(&url, "ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'").await;
-    db.change(
-        "CREATE TABLE t (a text); INSERT INTO t VALUES ('plain'), (E'\\377\\000x'::bytea::text), ('ü')",
-    )
-    .await;
-    db.change("UPDATE t SET a = E'bad \\377 byte' WHERE a LIKE '\\\\xff%'").await;
+    db.change("CREATE TABLE t (a text); INSERT INTO t VALUES ('plain'), (E'bad \\xff byte'), ('ü')").await;
     let session = db.session().await;
     let rows = run(&session, "SELECT a FROM t").await.rows();
     let texts: Vec<String> = rows.iter().map(|r| format!("{:?}", r[0])).collect();
@@ -45,7 +41,9 @@ async fn as_many_columns_as_a_table_may_have() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cell_of_two_hundred_megabytes_is_an_error_and_the_session_lives() {
-    let Some(db) = Scratch::with("CREATE TABLE t (a text); INSERT INTO t SELECT repeat('x', 200 << 20)").await else {
+    let Some(db) =
+        Scratch::with("CREATE TABLE t (a text); INSERT INTO t SELECT repeat('x', 200 << 20)").await
+    else {
         return;
     };
     let session = db.session().await;
@@ -63,7 +61,10 @@ async fn names_of_every_kind_are_names() {
     let names = ["Users", "ORDER", "select", "🦀 crab", "a\"b", "é́", "x.y", "tab\tname", " lead"];
     for name in names {
         let quoted = name.replace('"', "\"\"");
-        db.change(&format!("CREATE TABLE \"{quoted}\" (\"{quoted}\" int); INSERT INTO \"{quoted}\" VALUES (1)")).await;
+        db.change(&format!(
+            "CREATE TABLE \"{quoted}\" (\"{quoted}\" int); INSERT INTO \"{quoted}\" VALUES (1)"
+        ))
+        .await;
     }
     let session = db.session().await;
     let listed = session.objects(None, Page::default(), &call()).await.unwrap();
@@ -104,12 +105,21 @@ async fn a_lock_is_not_waited_for_to_the_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn conflicts_between_transactions_are_told_apart() {
-    let Some(db) = Scratch::with("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)").await else { return };
+    let Some(db) = Scratch::with("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)").await else {
+        return;
+    };
     // Two writers that wait for each other: one of them is the victim, and its error is what ours would be.
     let (mut a, mut b) = (db.owner().await, db.owner().await);
-    a.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 10 WHERE a = 1")).await.unwrap();
-    b.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 20 WHERE a = 2")).await.unwrap();
-    let one = tokio::spawn(async move { a.execute(sqlx::raw_sql("UPDATE t SET a = 11 WHERE a = 2")).await.map(|_| ()) });
+    a.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 10 WHERE a = 1"))
+        .await
+        .unwrap();
+    b.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 20 WHERE a = 2"))
+        .await
+        .unwrap();
+    let one =
+        tokio::spawn(
+            async move { a.execute(sqlx::raw_sql("UPDATE t SET a = 11 WHERE a = 2")).await.map(|_| ()) },
+        );
     let two = b.execute(sqlx::raw_sql("UPDATE t SET a = 21 WHERE a = 1")).await.map(|_| ());
     _ = b.close().await;
     let failed = [one.await.unwrap(), two].into_iter().filter_map(Result::err).next().expect("a victim");
