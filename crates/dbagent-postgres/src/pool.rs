@@ -56,7 +56,7 @@ struct Shared {
 /// Where connections come from.
 pub(crate) enum Source {
     /// Our own, made when needed.
-    Place(Place),
+    Place(Box<Place>),
     /// The host's pool.
     Host(PgPool),
 }
