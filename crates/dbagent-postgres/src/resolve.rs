@@ -241,6 +241,8 @@ impl Known {
             if self.is_value_routine(&row) {
                 routine.verdict = Verdict::Vouched("it reads or writes values of a type".to_owned());
             }
+            // Behind a dot it is given the whole row.
+            next.objects.extend(routine.row_of.clone().filter(|_| self.is_dotted(row.oid)));
             match &routine.verdict {
                 Verdict::Body(body) => next.add(&body.needs()),
                 Verdict::Parts(parts) => next.routines.extend(parts),
@@ -249,6 +251,11 @@ impl Known {
             self.routines.insert(row.oid, routine);
         }
         Ok(())
+    }
+
+    /// Whether it is called as a column is read.
+    fn is_dotted(&self, oid: u32) -> bool {
+        self.called.iter().any(|(c, oids)| matches!(c, Called::Attribute(_)) && oids.contains(&oid))
     }
 
     /// Whether it is one of the functions behind a type of its own that only a superuser can make, and that

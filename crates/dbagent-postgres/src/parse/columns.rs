@@ -44,7 +44,11 @@ impl Walk<'_> {
                 if let Some(row) = self.scopes.named(env.scope, name).filter(|row| !row.is_empty()) {
                     self.column(row, None, span);
                 }
-                if qualifier.is_some() {
+                if let Some(qualifier) = qualifier {
+                    if functions::takes_any_row(name) {
+                        let row = self.behind(qualifier, env);
+                        self.column(row, None, span);
+                    }
                     self.attribute(Called::Attribute(name.to_owned()), name, span);
                 }
             }

@@ -23,6 +23,10 @@ pub(super) struct Tokens(Vec<Span>);
 
 impl Tokens {
     pub(super) fn read(text: &str, limit: usize) -> Result<Self, Unreadable> {
+        // For a text without tokens the binding makes a slice of a null pointer, which aborts or worse.
+        if text.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)) {
+            return Ok(Self(Vec::new()));
+        }
         let scanned = pg_query::scan_tokens(text).map_err(|e| {
             Unreadable::Bad(match e {
                 pg_query::Error::Scan(why) => why,
@@ -63,5 +67,37 @@ impl Tokens {
     /// The first token at or behind this byte.
     pub(super) fn first_from(&self, start: usize) -> Option<Span> {
         self.0.iter().find(|s| s.start >= start).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_tokens_is_read_like_any_other() {
+        for text in ["", " ", "\t\r\n\u{b}\u{c}", "-- only a comment", "/* one */ /* and one */", "\u{a0}"] {
+            let tokens = Tokens::read(text, 10);
+            assert!(tokens.is_ok_and(|t| t.0.len() <= 1), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn comments_do_not_count_and_brackets_have_a_bound() {
+        assert!(Tokens::read("SELECT /* one two three */ 1 -- four", 2).is_ok());
+        assert!(matches!(Tokens::read("SELECT 1, 2", 3), Err(Unreadable::TooMany)));
+        let nested = |n: usize| Tokens::read(&format!("SELECT {}1{}", "(".repeat(n), ")".repeat(n)), 10_000);
+        assert!(nested(MAX_NESTING).is_ok());
+        assert!(matches!(nested(MAX_NESTING + 1), Err(Unreadable::TooDeep(_))));
+        assert!(matches!(Tokens::read("SELECT 'open", 10), Err(Unreadable::Bad(_))));
+    }
+
+    #[test]
+    fn places_are_those_of_names_with_dots() {
+        let tokens = Tokens::read("SELECT a . /* x */ b FROM t", 10).unwrap();
+        assert_eq!(tokens.span(7, 2), Some(Span::new(7, 20)));
+        assert_eq!(tokens.span(26, 9), Some(Span::new(26, 27)));
+        assert_eq!(tokens.span(8, 1), None);
+        assert_eq!(tokens.span(-1, 1), None);
     }
 }

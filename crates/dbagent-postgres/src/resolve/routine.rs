@@ -1,7 +1,7 @@
 //! What is known of one function, and who vouches for it.
 
-use dbagent_core::Effects;
 use dbagent_core::guard::Parsed;
+use dbagent_core::{Effects, ObjectName};
 
 use super::catalogue::FunctionRow;
 use super::extensions;
@@ -25,6 +25,10 @@ pub(super) struct Routine {
     /// Its full name, as a policy would allow it.
     pub(super) name: String,
     pub(super) verdict: Verdict,
+    /// The table whose row it takes first.
+    pub(super) row_of: Option<ObjectName>,
+    /// Whether it takes a value of any type first.
+    pub(super) any_row: bool,
 }
 
 /// What is made of a function by itself.
@@ -43,8 +47,7 @@ pub(super) enum Verdict {
 }
 
 impl Routine {
-    /// Judges a function by what the catalogue says of it. `reads_values`: it only reads or writes the text
-    /// of a type's values.
+    /// Judges a function by what the catalogue says of it.
     pub(super) fn of(row: &FunctionRow, tokens: usize) -> Self {
         let own = row.oid < FIRST_OF_USERS;
         let name = if own { Qualified::within("pg_catalog", &*row.name.name) } else { row.name.clone() };
@@ -58,7 +61,8 @@ impl Routine {
         } else {
             of_user(row, tokens)
         };
-        Self { name: Called::Function(name).to_string(), verdict }
+        let name = Called::Function(name).to_string();
+        Self { name, verdict, row_of: row.row_of.clone(), any_row: row.any_row }
     }
 }
 

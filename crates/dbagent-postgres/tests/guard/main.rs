@@ -6,4 +6,6 @@ mod corpus;
 #[cfg(test)]
 mod depth;
 #[cfg(test)]
+mod live;
+#[cfg(test)]
 mod support;

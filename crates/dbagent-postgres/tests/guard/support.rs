@@ -1,11 +1,19 @@
 //! A dialect of the guard alone, and the rows of the corpora.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use dbagent_core::guard::{Judgement, Policy, Resolution, judge};
+use dbagent_core::guard::{Judgement, Policy, Resolution, Rule, judge};
 use dbagent_core::guardrails::StatementLimits;
-use dbagent_core::{Dialect, ErrorKind, NameCase, OpenContext, Request, Session, Settings, Target};
+use dbagent_core::{
+    Dialect, ErrorKind, NameCase, OpenContext, Refusal, Request, Session, Settings, Target,
+};
 use futures_core::future::BoxFuture;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+
+/// The tables that the corpus assumes, with a few rows.
+pub(crate) const SETUP: &str = include_str!("../../../../tests/corpora/postgres/setup.sql");
 
 fn open<'a>(_: &'a Target, _: &'a OpenContext) -> BoxFuture<'a, dbagent_core::Result<Box<dyn Session>>> {
     Box::pin(async { Err(dbagent_core::Error::new(ErrorKind::Unsupported, "the guard alone opens nothing")) })
@@ -63,7 +71,139 @@ pub(crate) fn offline(text: &str, policy: &Policy) -> Judgement {
         Ok(parsed) => judge(&parsed, &Resolution::offline(), policy, NameCase::Sensitive),
         Err(e) => {
             assert_eq!(e.kind(), ErrorKind::Syntax, "{text:?}: {e}");
-            Judgement::Refused(dbagent_core::Refusal::new(dbagent_core::guard::Rule::Syntax, e.to_string()))
+            Judgement::Refused(Refusal::new(Rule::Syntax, e.to_string()))
         }
+    }
+}
+
+/// What came of judging a statement in a live catalogue.
+#[derive(Debug)]
+pub(crate) enum Judged {
+    Read,
+    Proposed,
+    Refused(Refusal),
+}
+
+/// A database of its own on the server that the environment names, dropped at the end.
+pub(crate) struct Scratch {
+    pub(crate) owner: PgConnection,
+    connection: PgConnection,
+    admin: PgConnection,
+    url: PgConnectOptions,
+    name: String,
+    roles: Vec<String>,
+}
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// The statements by which a connection is hardened, as a session hardens it.
+pub(crate) const HARDEN: &[&str] = &[
+    "BEGIN READ ONLY",
+    "SET LOCAL search_path = pg_catalog, public",
+    "SET LOCAL standard_conforming_strings = on",
+    "SET LOCAL statement_timeout = '5s'",
+    "SET LOCAL lock_timeout = '1s'",
+];
+
+pub(crate) async fn execute(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(connection).await.map(|_| ())
+}
+
+impl Scratch {
+    /// The tables of the corpus and what else these texts make; `None` without a server.
+    pub(crate) async fn with(fixtures: &[&str]) -> Option<Self> {
+        let Ok(url) = std::env::var("DBAGENT_TEST_POSTGRES_URL") else {
+            let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
+            assert!(!required.split(',').any(|d| d == "postgres"), "postgres is required and not there");
+            println!("SKIPPED postgres: DBAGENT_TEST_POSTGRES_URL is not set");
+            return None;
+        };
+        Some(Self::at(&url, fixtures).await)
+    }
+
+    pub(crate) async fn at(url: &str, fixtures: &[&str]) -> Self {
+        let options: PgConnectOptions = url.parse().expect("a URL");
+        let mut admin = PgConnection::connect_with(&options).await.expect("a server");
+        let name = format!("guard_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        execute(&mut admin, &format!("CREATE DATABASE {name} TEMPLATE template0")).await.expect("a database");
+        let url = options.database(&name);
+        let mut owner = PgConnection::connect_with(&url).await.expect("a database");
+        for text in [SETUP].iter().chain(fixtures) {
+            execute(&mut owner, text).await.expect("a fixture");
+        }
+        let connection = PgConnection::connect_with(&url).await.expect("a database");
+        Self { owner, connection, admin, url, name, roles: Vec::new() }
+    }
+
+    /// A role that may read and does not own anything.
+    pub(crate) async fn role(&mut self) -> String {
+        let role = format!("{}_reader", self.name);
+        execute(&mut self.owner, &format!("CREATE ROLE {role}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"))
+            .await
+            .expect("a role");
+        self.roles.push(role.clone());
+        role
+    }
+
+    pub(crate) async fn become_role(&mut self, role: &str) {
+        execute(&mut self.connection, &format!("SET ROLE {role}")).await.expect("a role");
+    }
+
+    /// Judges a statement in a hardened transaction.
+    pub(crate) async fn judge(&mut self, text: &str, policy: &Policy) -> Judged {
+        let context = GUARD.parse_context(StatementLimits::default(), Settings::new());
+        let parsed = match GUARD.parse(&Request::text(text), &context) {
+            Ok(parsed) => parsed,
+            Err(e) => return Judged::Refused(Refusal::new(Rule::Syntax, e.to_string())),
+        };
+        for sql in HARDEN {
+            execute(&mut self.connection, sql).await.expect("a hardened transaction");
+        }
+        let resolution =
+            dbagent_postgres::guard::resolve(&mut self.connection, &parsed.needs(), StatementLimits::default())
+                .await;
+        execute(&mut self.connection, "ROLLBACK").await.expect("the end");
+        let resolution = resolution.unwrap_or_else(|e| panic!("{text:?}: {e:?}"));
+        match judge(&parsed, &resolution, policy, NameCase::Sensitive) {
+            Judgement::Read => Judged::Read,
+            Judgement::Write => Judged::Proposed,
+            Judgement::Refused(refusal) => Judged::Refused(refusal),
+        }
+    }
+
+    /// Runs a statement, whatever it is, in a hardened transaction by the extended protocol, and commits.
+    pub(crate) async fn run(&mut self, text: &str) -> Result<u64, sqlx::Error> {
+        for sql in HARDEN {
+            execute(&mut self.connection, sql).await?;
+        }
+        let ran = sqlx::query(AssertSqlSafe(text.to_owned())).fetch_all(&mut self.connection).await;
+        match execute(&mut self.connection, "COMMIT").await {
+            Ok(()) => {}
+            Err(e) => println!("commit: {e}"),
+        }
+        ran.map(|rows| rows.len() as u64)
+    }
+
+    /// How often a function of the fixture ran.
+    pub(crate) async fn touched(&mut self) -> i64 {
+        let row = sqlx::query("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM public.touched")
+            .fetch_one(&mut self.owner)
+            .await
+            .expect("a sequence");
+        row.get(0)
+    }
+
+    /// Another connection, not hardened yet.
+    pub(crate) async fn reconnect(&mut self) {
+        self.connection = PgConnection::connect_with(&self.url).await.expect("a database");
+    }
+
+    pub(crate) async fn close(mut self) {
+        self.connection.close().await.expect("a close");
+        for role in &self.roles {
+            execute(&mut self.owner, &format!("DROP OWNED BY {role}; DROP ROLE {role}")).await.expect("a role");
+        }
+        self.owner.close().await.expect("a close");
+        execute(&mut self.admin, &format!("DROP DATABASE {} WITH (FORCE)", self.name)).await.expect("a drop");
     }
 }
