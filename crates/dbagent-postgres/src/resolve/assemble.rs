@@ -191,7 +191,7 @@ impl Assembly<'_> {
             return None;
         }
         let mut bodies = vec![calls(self.uses(&self.known.unnamed))];
-        bodies.extend(self.known.checks.values().map(|(_, checks)| checks.clone()));
+        bodies.extend(self.known.checks.values().cloned());
         let body = relation::merged(bodies).map(|parsed| self.body(parsed));
         Some(read("casts and conditions of types", body))
     }

@@ -26,6 +26,13 @@ pub(super) struct RelationRow {
     pub(super) server: Option<String>,
 }
 
+impl RelationRow {
+    /// Whether it has anything that is text of the language.
+    pub(super) fn has_text(&self) -> bool {
+        self.definition.is_some() || !self.policies.is_empty() || !self.generated.is_empty()
+    }
+}
+
 /// A type that values of the statement may have.
 #[derive(Debug)]
 pub(super) struct TypeRow {

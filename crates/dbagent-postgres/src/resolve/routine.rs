@@ -6,7 +6,7 @@ use dbagent_core::{Effects, ObjectName};
 use super::catalogue::FunctionRow;
 use super::extensions;
 use crate::functions::{self, Called, Qualified};
-use crate::parse;
+use crate::parse::{self, Limits};
 
 /// Object ids below this are Postgres' own: it gives them out when it is compiled or set up.
 pub(super) const FIRST_OF_USERS: u32 = 16_384;
@@ -48,7 +48,7 @@ pub(super) enum Verdict {
 
 impl Routine {
     /// Judges a function by what the catalogue says of it.
-    pub(super) fn of(row: &FunctionRow, tokens: usize) -> Self {
+    pub(super) fn of(row: &FunctionRow, limits: Limits) -> Self {
         let own = row.oid < FIRST_OF_USERS;
         let name = if own { Qualified::within("pg_catalog", &*row.name.name) } else { row.name.clone() };
         let verdict = if own {
@@ -59,14 +59,14 @@ impl Routine {
                 _ => Effects::UNKNOWN,
             })
         } else {
-            of_user(row, tokens)
+            of_user(row, limits)
         };
         let name = Called::Function(name).to_string();
         Self { name, verdict, row_of: row.row_of.clone(), any_row: row.any_row }
     }
 }
 
-fn of_user(row: &FunctionRow, tokens: usize) -> Verdict {
+fn of_user(row: &FunctionRow, limits: Limits) -> Verdict {
     if let Some(extension) = &row.extension
         && let Some(why) = extensions::vouches(extension, &row.name.name, &row.volatility)
     {
@@ -91,7 +91,7 @@ fn of_user(row: &FunctionRow, tokens: usize) -> Verdict {
     if row.configured {
         return unknown("it changes settings while it runs");
     }
-    match row.definition.as_deref().and_then(|text| parse::function_body(text, tokens)) {
+    match row.definition.as_deref().and_then(|text| parse::function_body(text, limits)) {
         Some(body) => Verdict::Body(Box::new(body)),
         None => unknown("its body cannot be read"),
     }

@@ -249,3 +249,26 @@ async fn columns_are_checked_behind_everything() {
     }
     scratch.close().await;
 }
+
+/// A definition is read where there is stack enough, not on the thread that waits for the server.
+#[test]
+fn a_deep_definition_does_not_overflow_a_small_stack() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_stack_size(1 << 20)
+        .enable_all()
+        .build()
+        .unwrap();
+    let work = async {
+        let sum = "+1".repeat(3_000);
+        let view = format!("CREATE VIEW deep AS SELECT 1{sum} AS n");
+        let function = format!("CREATE FUNCTION deep_sum() RETURNS integer LANGUAGE sql AS 'SELECT 1{sum}'");
+        let Some(mut scratch) = Scratch::with(&[FIXTURE, &view, &function]).await else { return };
+        for statement in ["SELECT * FROM deep", "SELECT deep_sum()"] {
+            let judged = scratch.judge(statement, &Policy::default()).await;
+            assert!(matches!(judged, Judged::Read), "{statement}: {judged:?}");
+        }
+        scratch.close().await;
+    };
+    runtime.block_on(runtime.spawn(work)).unwrap();
+}
