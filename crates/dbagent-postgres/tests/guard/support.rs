@@ -94,6 +94,9 @@ pub(crate) struct Scratch {
     roles: Vec<String>,
 }
 
+/// The variables that name a new and an old server.
+pub(crate) const SERVERS: [&str; 2] = ["DBAGENT_TEST_POSTGRES_URL", "DBAGENT_TEST_POSTGRES_OLD_URL"];
+
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// The statements by which a connection is hardened, as a session hardens it.
@@ -112,10 +115,15 @@ pub(crate) async fn execute(connection: &mut PgConnection, sql: &str) -> Result<
 impl Scratch {
     /// The tables of the corpus and what else these texts make; `None` without a server.
     pub(crate) async fn with(fixtures: &[&str]) -> Option<Self> {
-        let Ok(url) = std::env::var("DBAGENT_TEST_POSTGRES_URL") else {
+        Self::on("DBAGENT_TEST_POSTGRES_URL", fixtures).await
+    }
+
+    /// The same on the server that this variable names.
+    pub(crate) async fn on(variable: &str, fixtures: &[&str]) -> Option<Self> {
+        let Ok(url) = std::env::var(variable) else {
             let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
-            assert!(!required.split(',').any(|d| d == "postgres"), "postgres is required and not there");
-            println!("SKIPPED postgres: DBAGENT_TEST_POSTGRES_URL is not set");
+            assert!(!required.split(',').any(|d| d == "postgres"), "postgres is required, set {variable}");
+            println!("SKIPPED postgres: {variable} is not set");
             return None;
         };
         Some(Self::at(&url, fixtures).await)
@@ -182,6 +190,16 @@ impl Scratch {
             Err(e) => println!("commit: {e}"),
         }
         ran.map(|rows| rows.len() as u64)
+    }
+
+    /// Runs a statement in a hardened transaction and throws away what it returns, of whatever types.
+    pub(crate) async fn read(&mut self, text: &str) -> Result<(), sqlx::Error> {
+        for sql in HARDEN {
+            execute(&mut self.connection, sql).await?;
+        }
+        let ran = execute(&mut self.connection, text).await;
+        execute(&mut self.connection, "COMMIT").await?;
+        ran
     }
 
     /// How often a function of the fixture ran.
