@@ -16,13 +16,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbagent_core::guard::{FunctionUse, Needs, Parsed, Resolution, StatementClass};
 use dbagent_core::guardrails::StatementLimits;
-use dbagent_core::{Effects, Error, ErrorKind, ObjectName, Result};
+use dbagent_core::{Effects, Error, ObjectName, Result};
 use sqlx::PgConnection;
 
 use catalogue::{FunctionRow, Names, RelationRow, Way};
 use relation::{Relation, unreadable};
 use routine::{FIRST_OF_USERS, Routine, Verdict};
 
+use crate::error::{Phase, translate};
 use crate::functions::{Called, Qualified};
 use crate::parse::{self, Limits};
 
@@ -45,18 +46,7 @@ pub async fn resolve(
 }
 
 fn failed(e: sqlx::Error) -> Error {
-    let code = e.as_database_error().and_then(|d| d.code()).map(|c| c.into_owned());
-    let kind = match (&e, code.as_deref()) {
-        (_, Some("57014")) => ErrorKind::Cancelled,
-        (_, Some("42501")) => ErrorKind::Permission,
-        (sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed, _) => ErrorKind::Connection,
-        _ => ErrorKind::Internal,
-    };
-    let error = Error::new(kind, format!("the catalogue could not be read: {e}")).op("resolve");
-    match code {
-        Some(code) => error.code(code).source(e),
-        None => error.source(e),
-    }
+    translate(e, Phase::Catalogue).op("resolve")
 }
 
 /// Names to look up at one level.
@@ -173,8 +163,7 @@ impl Known {
         first: bool,
         next: &mut Wanted,
     ) -> Result<Vec<u32>> {
-        let names: Vec<ObjectName> =
-            wanted.into_iter().filter(|n| !self.relations.contains_key(n)).collect();
+        let names: Vec<ObjectName> = wanted.into_iter().filter(|n| !self.relations.contains_key(n)).collect();
         let mut row_types = Vec::new();
         if names.is_empty() {
             return Ok(row_types);

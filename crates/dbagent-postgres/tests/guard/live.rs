@@ -4,7 +4,7 @@ use dbagent_core::guard::{Policy, Rule};
 
 use crate::support::{Judged, SERVERS, Scratch};
 
-const FIXTURE: &str = include_str!("fixture.sql");
+pub(crate) const FIXTURE: &str = include_str!("fixture.sql");
 
 async fn check(rows: &[(&str, bool)]) {
     for server in SERVERS {

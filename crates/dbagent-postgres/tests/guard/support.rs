@@ -1,26 +1,20 @@
 //! A dialect of the guard alone, and the rows of the corpora.
 
 use std::path::PathBuf;
+use std::time::Duration;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dbagent_core::context::CallContext;
 use dbagent_core::guard::{Judgement, Policy, Resolution, Rule, judge};
 use dbagent_core::guardrails::StatementLimits;
-use dbagent_core::{
-    Dialect, ErrorKind, NameCase, OpenContext, Refusal, Request, Session, Settings, Target,
-};
-use futures_core::future::BoxFuture;
+use dbagent_core::{ConnUrl, Dialect, ErrorKind, NameCase, Refusal, Request, Settings, Target};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
 /// The tables that the corpus assumes, with a few rows.
 pub(crate) const SETUP: &str = include_str!("../../../../tests/corpora/postgres/setup.sql");
 
-fn open<'a>(_: &'a Target, _: &'a OpenContext) -> BoxFuture<'a, dbagent_core::Result<Box<dyn Session>>> {
-    Box::pin(async { Err(dbagent_core::Error::new(ErrorKind::Unsupported, "the guard alone opens nothing")) })
-}
-
-/// Only what reads a statement.
-pub(crate) static GUARD: Dialect = Dialect::new("postgres", dbagent_postgres::guard::parse, open);
+pub(crate) static GUARD: Dialect = dbagent_postgres::DIALECT;
 
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -89,7 +83,7 @@ pub(crate) struct Scratch {
     pub(crate) owner: PgConnection,
     connection: PgConnection,
     admin: PgConnection,
-    url: PgConnectOptions,
+    url: String,
     name: String,
     roles: Vec<String>,
 }
@@ -134,12 +128,13 @@ impl Scratch {
         let mut admin = PgConnection::connect_with(&options).await.expect("a server");
         let name = format!("guard_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         execute(&mut admin, &format!("CREATE DATABASE {name} TEMPLATE template0")).await.expect("a database");
-        let url = options.database(&name);
-        let mut owner = PgConnection::connect_with(&url).await.expect("a database");
+        let options = options.database(&name);
+        let mut owner = PgConnection::connect_with(&options).await.expect("a database");
         for text in [SETUP].iter().chain(fixtures) {
             execute(&mut owner, text).await.expect("a fixture");
         }
-        let connection = PgConnection::connect_with(&url).await.expect("a database");
+        let connection = PgConnection::connect_with(&options).await.expect("a database");
+        let url = in_database(url, &name);
         Self { owner, connection, admin, url, name, roles: Vec::new() }
     }
 
@@ -179,19 +174,6 @@ impl Scratch {
         }
     }
 
-    /// Runs a statement, whatever it is, in a hardened transaction by the extended protocol, and commits.
-    pub(crate) async fn run(&mut self, text: &str) -> Result<u64, sqlx::Error> {
-        for sql in HARDEN {
-            execute(&mut self.connection, sql).await?;
-        }
-        let ran = sqlx::query(AssertSqlSafe(text.to_owned())).fetch_all(&mut self.connection).await;
-        match execute(&mut self.connection, "COMMIT").await {
-            Ok(()) => {}
-            Err(e) => println!("commit: {e}"),
-        }
-        ran.map(|rows| rows.len() as u64)
-    }
-
     /// Runs a statement in a hardened transaction and throws away what it returns, of whatever types.
     pub(crate) async fn read(&mut self, text: &str) -> Result<(), sqlx::Error> {
         for sql in HARDEN {
@@ -211,17 +193,49 @@ impl Scratch {
         row.get(0)
     }
 
-    /// Another connection, not hardened yet.
-    pub(crate) async fn reconnect(&mut self) {
-        self.connection = PgConnection::connect_with(&self.url).await.expect("a database");
+    /// The database as a target of its owner, who is a superuser.
+    pub(crate) fn target(&self) -> Target {
+        Target::new("scratch", ConnUrl::parse(&self.url).expect("a URL"))
+    }
+
+    /// Gives the database and all in it to an account that is no superuser, and returns its target.
+    pub(crate) async fn as_plain_owner(&mut self) -> Target {
+        let role = format!("{}_owner", self.name);
+        let name = &self.name;
+        let change = format!(
+            "CREATE ROLE {role} LOGIN PASSWORD 'guard'; ALTER DATABASE {name} OWNER TO {role};
+             ALTER TABLE users OWNER TO {role}; ALTER TABLE orders OWNER TO {role}; ALTER SCHEMA public OWNER TO {role}"
+        );
+        execute(&mut self.owner, &change).await.expect("an owner");
+        let (scheme, rest) = self.url.split_once("://").expect("a scheme");
+        let rest = rest.split_once('@').map_or(rest, |(_, host)| host);
+        let url = format!("{scheme}://{role}:guard@{rest}");
+        self.roles.push(role);
+        Target::new("scratch", ConnUrl::parse(&url).expect("a URL"))
     }
 
     pub(crate) async fn close(mut self) {
         self.connection.close().await.expect("a close");
         for role in &self.roles {
-            execute(&mut self.owner, &format!("DROP OWNED BY {role}; DROP ROLE {role}")).await.expect("a role");
+            execute(&mut self.owner, &format!("DROP OWNED BY {role}")).await.expect("a role");
         }
         self.owner.close().await.expect("a close");
         execute(&mut self.admin, &format!("DROP DATABASE {} WITH (FORCE)", self.name)).await.expect("a drop");
+        for role in &self.roles {
+            execute(&mut self.admin, &format!("DROP ROLE {role}")).await.expect("a role");
+        }
     }
+}
+
+/// The same URL with another database.
+fn in_database(url: &str, name: &str) -> String {
+    let (before, query) = url.split_once('?').map_or((url, String::new()), |(b, q)| (b, format!("?{q}")));
+    let (scheme, rest) = before.split_once("://").expect("a scheme");
+    let host = rest.split('/').next().unwrap_or_default();
+    format!("{scheme}://{host}/{name}{query}")
+}
+
+/// A call that no test outlives.
+pub(crate) fn call() -> CallContext {
+    CallContext::within(Duration::from_secs(60))
 }
