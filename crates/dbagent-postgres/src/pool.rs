@@ -293,7 +293,8 @@ impl Shared {
                 let said = said.await;
                 match said {
                     Ok(done) => {
-                        *reserve = Some(conn);
+                        // A session that was closed meanwhile keeps nothing open.
+                        *reserve = Some(conn).filter(|_| !self.lock().closed);
                         return done;
                     }
                     Err(e) if is_lost(&e) => {}

@@ -29,7 +29,9 @@ async fn deny_rows_leave_no_trace_but_for_those_that_are_listed() {
         match door.run(&Request::text(&row.statement)).await {
             Ok(_) => ran += 1,
             // One that ends its own connection, or waits for what never comes, has the next on another.
-            Err(e) if matches!(e.kind(), ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::Internal) => {
+            Err(e)
+                if matches!(e.kind(), ErrorKind::Connection | ErrorKind::Timeout | ErrorKind::Internal) =>
+            {
                 door = raw_hardened(&target, &call()).await.unwrap();
             }
             Err(_) => {}

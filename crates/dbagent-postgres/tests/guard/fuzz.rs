@@ -87,7 +87,10 @@ async fn sentences(owner: &mut PgConnection) -> Sentences {
     let owned = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
     Sentences::new(Vocabulary {
         tables: vec![
-            ("users".to_owned(), owned(&["id", "name", "email", "\"update\"", "data", "tags", "ctid", "shadow"])),
+            (
+                "users".to_owned(),
+                owned(&["id", "name", "email", "\"update\"", "data", "tags", "ctid", "shadow"]),
+            ),
             ("orders".to_owned(), owned(&["id", "user_id", "total", "status", "created_at"])),
             ("evil_pairs".to_owned(), owned(&["id", "p"])),
             ("v_ok".to_owned(), owned(&["id", "name"])),

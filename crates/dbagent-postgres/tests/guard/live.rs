@@ -18,7 +18,10 @@ async fn check(rows: &[(&str, bool)]) {
                 wrong.push(format!("{statement}: expected allow {allow}, but {judged:?}"));
             }
             // What is cleared really runs, and the statements are no nonsense.
-            if *allow && !new && let Err(e) = scratch.read(statement).await {
+            if *allow
+                && !new
+                && let Err(e) = scratch.read(statement).await
+            {
                 wrong.push(format!("{statement}: {e}"));
             }
         }
@@ -191,7 +194,11 @@ async fn a_refusal_names_the_line_that_would_allow_it() {
     ] {
         let judged = scratch.judge(statement, &Policy::default()).await;
         let Judged::Refused(refusal) = judged else { panic!("{statement}: {judged:?}") };
-        assert!(refusal.advice.contains(&format!("allow_functions = [\"{function}\"]")) || refusal.message.contains(function), "{statement}: {refusal}");
+        assert!(
+            refusal.advice.contains(&format!("allow_functions = [\"{function}\"]"))
+                || refusal.message.contains(function),
+            "{statement}: {refusal}"
+        );
         let allowed = Policy {
             allow_functions: [function.to_owned(), "public.nuke".to_owned()].into(),
             ..Policy::default()

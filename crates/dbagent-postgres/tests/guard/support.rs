@@ -1,8 +1,8 @@
 //! A dialect of the guard alone, and the rows of the corpora.
 
 use std::path::PathBuf;
-use std::time::Duration;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use dbagent_core::context::CallContext;
 use dbagent_core::guard::{Judgement, Policy, Resolution, Rule, judge};
@@ -141,9 +141,12 @@ impl Scratch {
     /// A role that may read and does not own anything.
     pub(crate) async fn role(&mut self) -> String {
         let role = format!("{}_reader", self.name);
-        execute(&mut self.owner, &format!("CREATE ROLE {role}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"))
-            .await
-            .expect("a role");
+        execute(
+            &mut self.owner,
+            &format!("CREATE ROLE {role}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"),
+        )
+        .await
+        .expect("a role");
         self.roles.push(role.clone());
         role
     }
@@ -162,9 +165,12 @@ impl Scratch {
         for sql in HARDEN {
             execute(&mut self.connection, sql).await.expect("a hardened transaction");
         }
-        let resolution =
-            dbagent_postgres::guard::resolve(&mut self.connection, &parsed.needs(), StatementLimits::default())
-                .await;
+        let resolution = dbagent_postgres::guard::resolve(
+            &mut self.connection,
+            &parsed.needs(),
+            StatementLimits::default(),
+        )
+        .await;
         execute(&mut self.connection, "ROLLBACK").await.expect("the end");
         let resolution = resolution.unwrap_or_else(|e| panic!("{text:?}: {e:?}"));
         match judge(&parsed, &resolution, policy, NameCase::Sensitive) {
