@@ -157,8 +157,6 @@ async fn what_the_account_may_not_read_is_not_there() {
     assert!(has_note(&part, "1 more column"), "{:?}", part.notes);
     let described = session.describe(&[ObjectName::new("secret")], &call()).await.unwrap();
     assert_eq!(described.missing, [ObjectName::new("secret")]);
-    session.close().await;
-    db.change(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
