@@ -103,11 +103,7 @@ impl Known {
         }
     }
 
-    async fn learn(
-        &mut self,
-        connection: &mut PgConnection,
-        needs: &Needs,
-    ) -> Result<()> {
+    async fn learn(&mut self, connection: &mut PgConnection, needs: &Needs) -> Result<()> {
         let mut wanted = Wanted::default();
         wanted.add(needs);
         for level in 0..=MAX_DEPTH {
@@ -137,8 +133,7 @@ impl Known {
             self.called.insert(called, BTreeSet::new());
         }
         let mut routines = wanted.routines;
-        for (way, oid) in catalogue::routines(connection, &names, &reached, &cast_to).await.map_err(failed)?
-        {
+        for (way, oid) in catalogue::routines(connection, &names, &reached, &cast_to).await.map_err(failed)? {
             let caller = match way {
                 Way::Function(at) => places.functions.get(at),
                 Way::Operator(at) => places.operators.get(at),
@@ -169,7 +164,8 @@ impl Known {
             return Ok(row_types);
         }
         let rows = catalogue::relations(connection, &names, first).await.map_err(failed)?;
-        row_types.extend(rows.iter().filter(|r| r.oid >= FIRST_OF_USERS && r.row_type != 0).map(|r| r.row_type));
+        row_types
+            .extend(rows.iter().filter(|r| r.oid >= FIRST_OF_USERS && r.row_type != 0).map(|r| r.row_type));
         let limits = self.limits;
         let read = move |rows: Vec<RelationRow>| -> Vec<_> {
             rows.into_iter().map(|row| (row.place, Relation::of(row, limits))).collect()

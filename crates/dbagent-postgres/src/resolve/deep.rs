@@ -8,9 +8,7 @@ use tokio::sync::oneshot;
 ///
 /// # Errors
 /// [`ErrorKind::Exhausted`] when no thread can be started, [`ErrorKind::Internal`] when it panicked.
-pub(super) async fn on_deep_stack<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
+pub(super) async fn on_deep_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let (done, result) = oneshot::channel();
     std::thread::Builder::new()
         .name("parse-postgres-definitions".to_owned())

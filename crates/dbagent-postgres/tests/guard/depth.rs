@@ -95,12 +95,18 @@ fn no_statement_overflows_the_stack() {
     let lines: Vec<_> = text.lines().filter(|l| l.contains('|')).collect();
     println!("{}", lines.join("\n"));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the child died with {} after {:?}: {errors}", output.status, lines.last());
+    assert!(
+        output.status.success(),
+        "the child died with {} after {:?}: {errors}",
+        output.status,
+        lines.last()
+    );
     let mut wrong = Vec::new();
     for (name, _, _, expected) in CASES {
         for limit in LIMITS {
             let told = format!("{name}|{limit}|");
-            let line = |l: &&str| l.trim_start_matches(PREFIX).to_owned().strip_prefix(&told).map(str::to_owned);
+            let line =
+                |l: &&str| l.trim_start_matches(PREFIX).to_owned().strip_prefix(&told).map(str::to_owned);
             let got = lines.iter().find_map(line).unwrap_or_default();
             let got = got.as_str();
             let right = match *expected {

@@ -87,7 +87,10 @@ async fn sentences(owner: &mut PgConnection) -> Sentences {
     let owned = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
     Sentences::new(Vocabulary {
         tables: vec![
-            ("users".to_owned(), owned(&["id", "name", "email", "\"update\"", "data", "tags", "ctid", "shadow"])),
+            (
+                "users".to_owned(),
+                owned(&["id", "name", "email", "\"update\"", "data", "tags", "ctid", "shadow"]),
+            ),
             ("orders".to_owned(), owned(&["id", "user_id", "total", "status", "created_at"])),
             ("evil_pairs".to_owned(), owned(&["id", "p"])),
             ("v_ok".to_owned(), owned(&["id", "name"])),
@@ -183,7 +186,7 @@ async fn what_is_cleared_only_reads_whatever_was_done_to_it() {
     println!("{}", report.summary());
     drop(engine);
     assert_eq!(scratch.touched().await, 0, "a function of the fixture ran");
-    scratch.close().await;
+    scratch.done();
     assert!(report.finds.is_empty(), "{:#?}", report.finds);
     // A run that clears nothing, or refuses nothing, proves nothing.
     assert!(report.cleared > report.texts / 10 && report.refused > report.texts / 10, "{}", report.summary());

@@ -18,12 +18,15 @@ async fn check(rows: &[(&str, bool)]) {
                 wrong.push(format!("{statement}: expected allow {allow}, but {judged:?}"));
             }
             // What is cleared really runs, and the statements are no nonsense.
-            if *allow && !new && let Err(e) = scratch.read(statement).await {
+            if *allow
+                && !new
+                && let Err(e) = scratch.read(statement).await
+            {
                 wrong.push(format!("{statement}: {e}"));
             }
         }
         assert_eq!(scratch.touched().await, 0, "a function of the fixture ran");
-        scratch.close().await;
+        scratch.done();
         assert!(wrong.is_empty(), "{server}: {}", wrong.join("\n"));
     }
 }
@@ -174,7 +177,7 @@ async fn policies_of_rows_run_where_they_apply() {
     assert!(matches!(&judged, Judged::Refused(r) if r.rule == Rule::UnknownFunction), "{judged:?}");
     let judged = scratch.judge("SELECT * FROM secured", &Policy::default()).await;
     assert!(matches!(judged, Judged::Read), "{judged:?}");
-    scratch.close().await;
+    scratch.done();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -191,7 +194,11 @@ async fn a_refusal_names_the_line_that_would_allow_it() {
     ] {
         let judged = scratch.judge(statement, &Policy::default()).await;
         let Judged::Refused(refusal) = judged else { panic!("{statement}: {judged:?}") };
-        assert!(refusal.advice.contains(&format!("allow_functions = [\"{function}\"]")) || refusal.message.contains(function), "{statement}: {refusal}");
+        assert!(
+            refusal.advice.contains(&format!("allow_functions = [\"{function}\"]"))
+                || refusal.message.contains(function),
+            "{statement}: {refusal}"
+        );
         let allowed = Policy {
             allow_functions: [function.to_owned(), "public.nuke".to_owned()].into(),
             ..Policy::default()
@@ -199,7 +206,7 @@ async fn a_refusal_names_the_line_that_would_allow_it() {
         let judged = scratch.judge(statement, &allowed).await;
         assert!(matches!(judged, Judged::Read), "{statement}: {judged:?}");
     }
-    scratch.close().await;
+    scratch.done();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -251,7 +258,7 @@ async fn columns_are_checked_behind_everything() {
         // One of them is no column of that table: the engine will say so.
         assert_eq!(matches!(judged, Judged::Read), allow, "{statement}: {judged:?}");
     }
-    scratch.close().await;
+    scratch.done();
 }
 
 /// A definition is read where there is stack enough, not on the thread that waits for the server.
@@ -272,7 +279,7 @@ fn a_deep_definition_does_not_overflow_a_small_stack() {
             let judged = scratch.judge(statement, &Policy::default()).await;
             assert!(matches!(judged, Judged::Read), "{statement}: {judged:?}");
         }
-        scratch.close().await;
+        scratch.done();
     };
     runtime.block_on(runtime.spawn(work)).unwrap();
 }
