@@ -159,6 +159,7 @@ async fn relations_are_followed_to_what_they_run() {
         ("SELECT * FROM parted", true),
         ("SELECT last_value FROM touched", true),
         ("SELECT * FROM far", false),
+        ("SELECT * FROM parted_far", false),
         ("WITH v_evil AS (SELECT 1) SELECT * FROM v_evil", true),
         ("WITH v_evil AS (SELECT * FROM v_evil) SELECT * FROM v_evil", false),
     ])
