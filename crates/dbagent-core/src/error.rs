@@ -49,7 +49,7 @@ pub enum ErrorKind {
     TooManyConnections,
     /// The database, file or folder named by the URL does not exist.
     DatabaseNotFound,
-    /// The file is not a database of this kind.
+    /// The file is not a database of this kind, or the server that answers is of another kind.
     NotADatabase,
     /// A folder where a file is needed.
     IsDirectory,

@@ -128,7 +128,8 @@ impl Place {
 
     /// The driver's options for one host, with one of the two ways of encryption.
     pub(crate) fn connect_options(&self, host: &Host, mode: PgSslMode) -> PgConnectOptions {
-        // The driver's own constructor looks at the environment; everything it may find there is set.
+        // The driver's own constructor looks at the environment. What it may find there is set here, but for
+        // certificates and options that the URL does not name: those it gives nobody a way to take back.
         let mut options = PgConnectOptions::new_without_pgpass()
             .host(&host.name)
             .port(host.port)

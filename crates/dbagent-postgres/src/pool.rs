@@ -56,7 +56,7 @@ struct Shared {
 /// Where connections come from.
 pub(crate) enum Source {
     /// Our own, made when needed.
-    Place(Place),
+    Place(Box<Place>),
     /// The host's pool.
     Host(PgPool),
 }
@@ -293,7 +293,8 @@ impl Shared {
                 let said = said.await;
                 match said {
                     Ok(done) => {
-                        *reserve = Some(conn);
+                        // A session that was closed meanwhile keeps nothing open.
+                        *reserve = Some(conn).filter(|_| !self.lock().closed);
                         return done;
                     }
                     Err(e) if is_lost(&e) => {}

@@ -51,7 +51,7 @@ pub(super) fn numeric(wire: &mut Wire<'_>, out: &mut String) -> Result<()> {
     } else {
         _ = write!(out, "{}", digit(weight));
         for place in (0..weight).rev() {
-            _ = write!(out, "{:04}", digit(place));
+            four(digit(place), out);
         }
     }
     if scale > 0 {
@@ -59,12 +59,19 @@ pub(super) fn numeric(wire: &mut Wire<'_>, out: &mut String) -> Result<()> {
         let start = out.len();
         let mut place = -1;
         while out.len() - start < scale {
-            _ = write!(out, "{:04}", digit(place));
+            four(digit(place), out);
             place -= 1;
         }
         out.truncate(start + scale);
     }
     Ok(())
+}
+
+/// Four decimal digits, faster than the general way: a column may hold millions.
+fn four(group: u16, out: &mut String) {
+    for unit in [1_000, 100, 10, 1] {
+        out.push(char::from(b'0' + u8::try_from(group / unit % 10).unwrap_or_default()));
+    }
 }
 
 /// An amount as a plain decimal number: the server's own text has a symbol and separators of its locale.
@@ -115,8 +122,8 @@ mod tests {
 
     #[test]
     fn a_short_float_keeps_its_digits() {
-        assert_eq!(widened(0.1), 0.1);
-        assert_eq!(widened(f32::MAX), 3.402_823_5e38);
+        assert_eq!(widened(0.1).to_string(), "0.1");
+        assert_eq!(widened(f32::MAX).to_bits(), 3.402_823_5e38_f64.to_bits());
         assert!(widened(f32::NAN).is_nan());
     }
 }

@@ -77,7 +77,7 @@ async fn names_of_every_kind_are_names() {
     }
     // A name that is too long is cut by the server in statements, and by nobody here.
     let long = ObjectName::new("u".repeat(500));
-    assert_eq!(session.describe(&[long.clone()], &call()).await.unwrap().missing, [long]);
+    assert_eq!(session.describe(std::slice::from_ref(&long), &call()).await.unwrap().missing, [long]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -122,7 +122,7 @@ async fn conflicts_between_transactions_are_told_apart() {
         );
     let two = b.execute(sqlx::raw_sql("UPDATE t SET a = 21 WHERE a = 1")).await.map(|_| ());
     _ = b.close().await;
-    let failed = [one.await.unwrap(), two].into_iter().filter_map(Result::err).next().expect("a victim");
+    let failed = [one.await.unwrap(), two].into_iter().find_map(Result::err).expect("a victim");
     assert_eq!(failed.as_database_error().unwrap().code().as_deref(), Some("40P01"));
     // Readers of a snapshot are in nobody's way.
     assert_eq!(run(&db.session().await, "SELECT count(*) FROM t").await.value(), Value::Int(2));

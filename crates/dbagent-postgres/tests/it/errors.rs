@@ -195,7 +195,7 @@ async fn the_place_of_an_error_is_in_the_judged_text() {
     ] {
         let e = run(&session, text).await.error();
         assert_eq!(e.kind(), kind, "{e}");
-        assert!(text[e.position().unwrap()..].starts_with(at), "{text}: {:?}", e.position());
+        assert!(text.get(e.position().unwrap()..).unwrap().starts_with(at), "{text}: {:?}", e.position());
         // The same place when the planner is asked first.
         let dbagent_core::session::Verdict::Cleared(cleared) =
             session.judge(Request::text(text), Some(1), &call()).await.unwrap()
@@ -203,6 +203,6 @@ async fn the_place_of_an_error_is_in_the_judged_text() {
             panic!("{text}")
         };
         let e = session.estimate(&cleared, &call()).await.err().unwrap();
-        assert!(text[e.position().unwrap()..].starts_with(at), "{text}: {:?}", e.position());
+        assert!(text.get(e.position().unwrap()..).unwrap().starts_with(at), "{text}: {:?}", e.position());
     }
 }

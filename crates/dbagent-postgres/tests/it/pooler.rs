@@ -1,5 +1,6 @@
 //! PgBouncer in transaction mode before the server.
 
+use dbagent_core::catalog::Page;
 use dbagent_core::{ErrorKind, Param, Params, Request};
 use dbagent_testkit::conformance::Value;
 
@@ -27,7 +28,7 @@ async fn sessions_share_the_servers_behind_a_pooler() {
                     .with_params(Params::Positional(vec![Param::F64(0.5)]));
                 let row = run_up_to(&session, request, Some(5), &call()).await.rows();
                 assert_eq!(row, [[Value::text("(0.5,2)")]]);
-                assert!(session.objects(None, Default::default(), &call()).await.unwrap().total >= 11);
+                assert!(session.objects(None, Page::default(), &call()).await.unwrap().total >= 11);
             }
         });
     }
