@@ -4,7 +4,7 @@ use std::fmt;
 
 use dbagent_core::ObjectName;
 
-/// A name as Postgres reads it back, whatever is in it.
+/// A name as PostgreSQL reads it back, whatever is in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ident<'a>(pub(crate) &'a str);
 
@@ -24,5 +24,16 @@ impl fmt::Display for Qualified<'_> {
             write!(f, "{}.", Ident(namespace))?;
         }
         Ident(&self.0.name).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_doubled() {
+        let name = ObjectName::within("s\"1", "t; --");
+        assert_eq!(Qualified(&name).to_string(), "\"s\"\"1\".\"t; --\"");
     }
 }

@@ -167,7 +167,9 @@ fn check_function(
     }
     let effects = match resolved {
         Some(r) if function.effects.contains(Effects::UNKNOWN) => r.effects,
-        _ => function.effects,
+        // A function of a user under a known name: it may be either.
+        Some(r) => function.effects | r.effects,
+        None => function.effects,
     };
     if effects.contains(Effects::UNKNOWN) {
         let why = resolved.map(|r| format!(": {}", r.reason)).unwrap_or_default();
@@ -377,6 +379,27 @@ mod tests {
         p.functions =
             vec![FunctionUse { name: "g".into(), arguments: None, effects: Effects::SERVER_IO, span: None }];
         assert_eq!(rule(&p, &r, &none), Some(Rule::ForbiddenFunction));
+    }
+
+    #[test]
+    fn a_known_name_does_not_vouch_for_the_functions_of_users() {
+        let mut p = read("users", None);
+        p.functions.push(FunctionUse {
+            name: "lower".into(),
+            arguments: None,
+            effects: Effects::READ,
+            span: None,
+        });
+        assert!(p.needs().functions.is_empty());
+        p.overloads = true;
+        assert_eq!(p.needs().functions, ["lower"]);
+        let mut r = Resolution::live();
+        assert_eq!(rule(&p, &r, &Policy::default()), None);
+        r.functions.push((
+            "lower".into(),
+            ResolvedFunction { effects: Effects::UNKNOWN, reason: String::new(), body: None },
+        ));
+        assert_eq!(rule(&p, &r, &Policy::default()), Some(Rule::UnknownFunction));
     }
 
     #[test]

@@ -157,6 +157,10 @@ pub struct Parsed {
     pub columns_known: bool,
     /// Functions, operators with effects of their own, casts that call functions.
     pub functions: Vec<FunctionUse>,
+    /// Whether users may define functions under the names of the engine's own. Then a live catalogue is
+    /// asked about known functions too, and what it says is added to what the list says.
+    #[serde(default)]
+    pub overloads: bool,
     /// Parameters.
     pub parameters: ParameterUse,
     /// What the dialect objects to.
@@ -173,6 +177,7 @@ impl Parsed {
             columns: Vec::new(),
             columns_known: true,
             functions: Vec::new(),
+            overloads: false,
             parameters: ParameterUse::default(),
             findings: Vec::new(),
         }
@@ -186,7 +191,8 @@ impl Parsed {
                 needs.objects.push(object.name.clone());
             }
         }
-        for function in self.functions.iter().filter(|f| f.effects.contains(Effects::UNKNOWN)) {
+        let asked = |f: &&FunctionUse| self.overloads || f.effects.contains(Effects::UNKNOWN);
+        for function in self.functions.iter().filter(asked) {
             if !needs.functions.contains(&function.name) {
                 needs.functions.push(function.name.clone());
             }

@@ -12,7 +12,8 @@ use crate::name::ObjectName;
 pub struct Needs {
     /// Objects, as written.
     pub objects: Vec<ObjectName>,
-    /// Functions that the dialect's own list does not know, as written.
+    /// Functions that the dialect's own list does not know, as written; all of them where users may define
+    /// functions under the engine's own names.
     pub functions: Vec<String>,
 }
 
@@ -31,7 +32,7 @@ pub struct Resolution {
     pub live: bool,
     /// Objects by the name that was asked. A name that is absent does not exist (or was not asked).
     pub objects: Vec<(ObjectName, ResolvedObject)>,
-    /// Functions by the name that was asked. A name that is absent stays unknown.
+    /// Functions by the name that was asked. A name that is absent stays what the list says of it.
     pub functions: Vec<(String, ResolvedFunction)>,
 }
 

@@ -310,6 +310,7 @@ async fn names(connection: &mut PgConnection, sql: &'static str) -> Result<Vec<S
 /// Runs a statement in a transaction of its own and takes it back.
 async fn attempt(connection: &mut PgConnection, sql: &str) -> Result<Tried, sqlx::Error> {
     let mut transaction = connection.begin().await?;
+    sqlx::query("SET TRANSACTION READ WRITE").execute(&mut *transaction).await?;
     sqlx::query(LIMITS).execute(&mut *transaction).await?;
     let outcome = sqlx::query(AssertSqlSafe(sql)).execute(&mut *transaction).await;
     transaction.rollback().await?;

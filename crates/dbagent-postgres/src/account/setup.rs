@@ -1,19 +1,46 @@
 //! The statements that set up an account which can only read.
 
 use dbagent_core::account::{RoleRequest, SetupStep};
-use dbagent_core::{Error, ErrorKind, Result};
+use dbagent_core::{Error, ErrorKind, OpenContext, Result, Target};
+use futures_core::future::BoxFuture;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
+use crate::connect::connect;
+use crate::error::{Phase, translate_hiding};
 use crate::ident::Ident;
+use crate::options::Place;
 
 /// Seconds that a statement of the account may take, whoever connects with it.
 const STATEMENT_TIMEOUT_S: u32 = 60;
 
-/// The steps, in an order in which they run. `database` is the one that the account may connect to.
+/// The steps, in an order in which they run.
 ///
 /// # Errors
-/// [`ErrorKind::Config`] for a name or a password that Postgres does not take.
-pub(crate) fn statements(database: &str, request: &RoleRequest) -> Result<Vec<SetupStep>> {
+/// [`ErrorKind::Config`] for a name or a password that Postgres does not take, or a wrong URL.
+pub(crate) fn statements(target: &Target, request: &RoleRequest) -> Result<Vec<SetupStep>> {
+    steps(&Place::of(target)?.database, request)
+}
+
+/// Runs the steps in one transaction.
+///
+/// # Errors
+/// What the server says of the first that fails; nothing stays then.
+pub(crate) fn apply<'a>(
+    target: &'a Target,
+    steps: &'a [SetupStep],
+    context: &'a OpenContext,
+) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        let place = Place::of(target)?;
+        let work = async {
+            let mut connection = connect(&place).await?;
+            run(&mut connection, steps).await.map_err(|e| translate_hiding(e, Phase::Run, &place.hidden))
+        };
+        context.call.bound("set up", work).await?
+    })
+}
+
+fn steps(database: &str, request: &RoleRequest) -> Result<Vec<SetupStep>> {
     let role = name("role", &request.role)?;
     let database = name("database", database)?;
     let password = match &request.password {
@@ -62,12 +89,10 @@ pub(crate) fn statements(database: &str, request: &RoleRequest) -> Result<Vec<Se
     Ok(steps)
 }
 
-/// Runs the steps in one transaction.
-///
-/// # Errors
-/// What the server says of the first that fails; nothing stays then.
-pub(crate) async fn apply(connection: &mut PgConnection, steps: &[SetupStep]) -> Result<(), sqlx::Error> {
+async fn run(connection: &mut PgConnection, steps: &[SetupStep]) -> Result<(), sqlx::Error> {
     let mut transaction = connection.begin().await?;
+    // The account that sets this up may itself be one whose transactions begin read-only.
+    sqlx::query("SET TRANSACTION READ WRITE").execute(&mut *transaction).await?;
     for step in steps {
         sqlx::query(AssertSqlSafe(step.statement().expose())).execute(&mut *transaction).await?;
     }
@@ -109,7 +134,7 @@ mod tests {
     use super::*;
 
     fn texts(request: &RoleRequest) -> Vec<String> {
-        let steps = statements("shop", request).unwrap();
+        let steps = steps("shop", request).unwrap();
         steps.iter().map(|step| step.statement().expose().to_owned()).collect()
     }
 
@@ -136,7 +161,7 @@ mod tests {
     fn names_that_the_server_would_cut_are_errors() {
         for role in ["", "a\0b", &"x".repeat(64)] {
             let request = RoleRequest { role: role.to_owned(), password: None, namespaces: Vec::new() };
-            assert_eq!(statements("shop", &request).unwrap_err().kind(), ErrorKind::Config);
+            assert_eq!(steps("shop", &request).unwrap_err().kind(), ErrorKind::Config);
         }
     }
 }

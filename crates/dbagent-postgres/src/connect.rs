@@ -1,0 +1,146 @@
+//! Makes connections, with libpq's second tries, and reads once what a session has to know of its server.
+
+use dbagent_core::{Error, ErrorKind, Result};
+use sqlx::postgres::{PgConnection, PgSslMode};
+use sqlx::{Connection as _, Row as _};
+
+use crate::error::{Phase, sqlstate, translate, translate_hiding};
+use crate::options::{Host, Place, TlsMode, Wanted};
+
+/// What a session knows of its server from its first connection on.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    /// Such as `18.6`, in the server's own words.
+    pub(crate) version: String,
+    /// Such as `180006`.
+    pub(crate) version_number: i32,
+    /// Whether it is a standby.
+    pub(crate) standby: bool,
+    /// The schemas in which names without one are looked up, as the account has them.
+    pub(crate) schemas: Vec<String>,
+    /// The search path that every transaction pins: the catalogue first, temporary objects last.
+    pub(crate) search_path: String,
+    /// How many of its smallest units make one of `money`.
+    pub(crate) money: i64,
+}
+
+/// `money` is read as its bytes, since its text depends on the locale.
+const FACTS: &str = "SELECT pg_catalog.current_setting('server_version') AS version, \
+     pg_catalog.current_setting('server_version_num')::pg_catalog.int4 AS number, \
+     pg_catalog.pg_is_in_recovery() AS standby, \
+     ARRAY(SELECT s::pg_catalog.text FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s \
+           WHERE pg_catalog.left(s::pg_catalog.text, 3) OPERATOR(pg_catalog.<>) 'pg_') AS schemas, \
+     pg_catalog.concat_ws(', ', 'pg_catalog', (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(s), ', ') \
+           FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s \
+           WHERE pg_catalog.left(s::pg_catalog.text, 3) OPERATOR(pg_catalog.<>) 'pg_'), 'pg_temp') AS search_path, \
+     pg_catalog.money(1) AS money";
+
+/// Opens one connection to the first host that will do.
+///
+/// # Errors
+/// What is wrong, each with a kind of its own; of several hosts, that of the last one.
+pub(crate) async fn connect(place: &Place) -> Result<PgConnection> {
+    let mut failed = Error::new(ErrorKind::Config, "the URL names no host");
+    for host in &place.hosts {
+        match connect_to(place, host).await {
+            Ok(mut conn) => match fits(place, host, &mut conn).await {
+                Ok(()) => return Ok(conn),
+                Err(e) => failed = e,
+            },
+            Err(e) => {
+                let elsewhere = matches!(e.kind(), ErrorKind::Connection | ErrorKind::TooManyConnections);
+                failed = e;
+                if !elsewhere {
+                    break;
+                }
+            }
+        }
+    }
+    Err(failed)
+}
+
+async fn connect_to(place: &Place, host: &Host) -> Result<PgConnection> {
+    let named = |e: Error| e.with("host", &host.name).with("port", host.port);
+    let mut attempts = place.tls.mode.attempts().iter().peekable();
+    while let Some(mode) = attempts.next() {
+        match PgConnection::connect_with(&place.connect_options(host, *mode)).await {
+            Ok(conn) => return Ok(conn),
+            Err(e) if attempts.peek().is_some() && encryption_may_help(&e) => {}
+            Err(e) => {
+                let refused = sqlstate(&e).as_deref() == Some("28000");
+                let error = named(translate_hiding(e, Phase::Open, &place.hidden));
+                if refused && place.tls.mode == TlsMode::Disable && needs_tls(place, host).await {
+                    return Err(named(
+                        Error::new(ErrorKind::Tls, "the server admits this account only over an encrypted connection")
+                            .op("open")
+                            .code("28000")
+                            .hint("do not retry: write sslmode=require, or better verify-full, in the URL"),
+                    ));
+                }
+                return Err(error);
+            }
+        }
+    }
+    Err(Error::new(ErrorKind::Internal, "no way of encryption was tried"))
+}
+
+/// Whether the other way of encryption may get further.
+fn encryption_may_help(e: &sqlx::Error) -> bool {
+    match e {
+        sqlx::Error::Tls(_) => true,
+        sqlx::Error::Io(e) => {
+            matches!(e.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof)
+        }
+        other => sqlstate(other).as_deref() == Some("28000"),
+    }
+}
+
+/// Whether the server asks for a password once the connection is encrypted. The password is not sent.
+async fn needs_tls(place: &Place, host: &Host) -> bool {
+    match PgConnection::connect_with(&place.probe_options(host, PgSslMode::Require)).await {
+        Ok(_) => true,
+        Err(e) => sqlstate(&e).as_deref() == Some("28P01"),
+    }
+}
+
+/// Whether the server is of the kind that `target_session_attrs` wants.
+async fn fits(place: &Place, host: &Host, conn: &mut PgConnection) -> Result<()> {
+    if place.wanted == Wanted::Any {
+        return Ok(());
+    }
+    let standby: bool = sqlx::query_scalar("SELECT pg_catalog.pg_is_in_recovery()")
+        .persistent(false)
+        .fetch_one(conn)
+        .await
+        .map_err(|e| translate_hiding(e, Phase::Open, &place.hidden))?;
+    let (wanted, is) = match (place.wanted, standby) {
+        (Wanted::Primary, true) => ("a primary server", "a read-only replica"),
+        (Wanted::Standby, false) => ("a standby", "the primary server"),
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorKind::Unwritable, format!("the server is {is}, and target_session_attrs wants {wanted}"))
+        .op("open")
+        .with("host", &host.name)
+        .with("port", host.port)
+        .hint("name another host, or leave target_session_attrs out: dbagent only reads"))
+}
+
+/// Reads what a session has to know.
+///
+/// # Errors
+/// What the server says.
+pub(crate) async fn facts(conn: &mut PgConnection) -> Result<Facts> {
+    let read = |row: sqlx::postgres::PgRow| {
+        let money = row.try_get_raw("money")?.as_bytes().ok().and_then(|b| b.try_into().ok()).map(i64::from_be_bytes);
+        Ok(Facts {
+            version: row.try_get("version")?,
+            version_number: row.try_get("number")?,
+            standby: row.try_get("standby")?,
+            schemas: row.try_get("schemas")?,
+            search_path: row.try_get("search_path")?,
+            money: money.filter(|units| *units > 0).unwrap_or(100),
+        })
+    };
+    let row = sqlx::query(FACTS).persistent(false).fetch_one(conn).await;
+    row.and_then(read).map_err(|e| translate(e, Phase::Catalogue).op("open"))
+}

@@ -1,0 +1,301 @@
+//! Says what the names of a request are in the live catalogue: relations with what reading them runs, and
+//! every function that an operator, a cast, an aggregate or a name may call.
+//!
+//! It goes level by level: what the request names, then what the definitions behind those names name, and
+//! so on, with at most four statements a level whatever their number. It must run inside a transaction
+//! whose search path is the one that the request will run under, `pg_catalog` first.
+
+mod assemble;
+mod catalogue;
+mod extensions;
+mod relation;
+mod routine;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dbagent_core::guard::{FunctionUse, Needs, Parsed, Resolution, StatementClass};
+use dbagent_core::guardrails::StatementLimits;
+use dbagent_core::{Effects, Error, ErrorKind, ObjectName, Result};
+use sqlx::PgConnection;
+
+use catalogue::{Names, Way};
+use relation::{Relation, unreadable};
+use routine::{FIRST_OF_USERS, Routine, Verdict};
+
+use crate::functions::{Called, Qualified};
+use crate::parse;
+
+/// How deep definitions behind definitions are followed.
+pub(crate) const MAX_DEPTH: usize = 8;
+
+/// What these names are. Names that do not exist are left out; so are names that call nothing but
+/// Postgres' own code.
+///
+/// # Errors
+/// What the server says when the catalogue cannot be read.
+pub async fn resolve(
+    connection: &mut PgConnection,
+    needs: &Needs,
+    limits: StatementLimits,
+) -> Result<Resolution> {
+    let mut known = Known { tokens: limits.tokens, ..Known::default() };
+    known.learn(connection, needs).await.map_err(failed)?;
+    Ok(known.resolution(needs))
+}
+
+fn failed(e: sqlx::Error) -> Error {
+    let code = e.as_database_error().and_then(|d| d.code()).map(|c| c.into_owned());
+    let kind = match (&e, code.as_deref()) {
+        (_, Some("57014")) => ErrorKind::Cancelled,
+        (_, Some("42501")) => ErrorKind::Permission,
+        (sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed, _) => ErrorKind::Connection,
+        _ => ErrorKind::Internal,
+    };
+    let error = Error::new(kind, format!("the catalogue could not be read: {e}")).op("resolve");
+    match code {
+        Some(code) => error.code(code).source(e),
+        None => error.source(e),
+    }
+}
+
+/// Names to look up at one level.
+#[derive(Debug, Default)]
+struct Wanted {
+    objects: BTreeSet<ObjectName>,
+    called: BTreeSet<Called>,
+    routines: BTreeSet<u32>,
+}
+
+impl Wanted {
+    fn add(&mut self, needs: &Needs) {
+        self.objects.extend(needs.objects.iter().cloned());
+        self.called.extend(needs.functions.iter().filter_map(|name| Called::parse(name)));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.objects.is_empty() && self.called.is_empty() && self.routines.is_empty()
+    }
+}
+
+/// What was learnt of the catalogue for one request.
+#[derive(Debug, Default)]
+struct Known {
+    tokens: usize,
+    relations: BTreeMap<ObjectName, Option<Relation>>,
+    /// The functions that each name may call, Postgres' own left out.
+    called: BTreeMap<Called, BTreeSet<u32>>,
+    /// Names of types that exist.
+    types: BTreeSet<Called>,
+    routines: BTreeMap<u32, Routine>,
+    /// Types that values may have.
+    reached: BTreeSet<u32>,
+    /// Types that something is cast to.
+    cast_to: BTreeSet<u32>,
+    /// Functions that run although nobody names them: casts, and what reads and writes values of a type.
+    unnamed: BTreeSet<u32>,
+    /// Conditions of domains, which run wherever a value becomes one.
+    checks: BTreeMap<u32, (Qualified, Parsed)>,
+}
+
+impl Known {
+    async fn learn(
+        &mut self,
+        connection: &mut PgConnection,
+        needs: &Needs,
+    ) -> std::result::Result<(), sqlx::Error> {
+        let mut wanted = Wanted::default();
+        wanted.add(needs);
+        for level in 0..=MAX_DEPTH {
+            if wanted.is_empty() {
+                break;
+            }
+            wanted = self.level(connection, wanted, level == 0).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks up what is new of these names, and says what that leads to.
+    async fn level(
+        &mut self,
+        connection: &mut PgConnection,
+        mut wanted: Wanted,
+        first: bool,
+    ) -> std::result::Result<Wanted, sqlx::Error> {
+        let mut next = Wanted::default();
+        let row_types = self.learn_relations(connection, wanted.objects, first, &mut next).await?;
+        wanted.called.retain(|c| !self.called.contains_key(c));
+        let (names, places) = Names::of(&wanted.called);
+        self.learn_types(connection, &wanted.called, &row_types, &names, &mut next).await?;
+        let reached: Vec<u32> = self.reached.iter().copied().collect();
+        let cast_to: Vec<u32> = self.cast_to.iter().copied().collect();
+        for called in wanted.called {
+            self.called.insert(called, BTreeSet::new());
+        }
+        let mut routines = wanted.routines;
+        for (way, oid) in catalogue::routines(connection, &names, &reached, &cast_to).await? {
+            let caller = match way {
+                Way::Function(at) => places.functions.get(at),
+                Way::Operator(at) => places.operators.get(at),
+                Way::Dotted(at) => places.dotted.get(at),
+                Way::Cast => None,
+            };
+            match caller {
+                Some(called) => _ = self.called.entry(called.clone()).or_default().insert(oid),
+                None => _ = self.unnamed.insert(oid),
+            }
+            routines.insert(oid);
+        }
+        routines.extend(self.unnamed.iter().copied());
+        self.learn_routines(connection, &routines, &mut next).await?;
+        Ok(next)
+    }
+
+    async fn learn_relations(
+        &mut self,
+        connection: &mut PgConnection,
+        wanted: BTreeSet<ObjectName>,
+        first: bool,
+        next: &mut Wanted,
+    ) -> std::result::Result<Vec<u32>, sqlx::Error> {
+        let names: Vec<ObjectName> =
+            wanted.into_iter().filter(|n| !self.relations.contains_key(n)).collect();
+        let mut row_types = Vec::new();
+        if names.is_empty() {
+            return Ok(row_types);
+        }
+        for row in catalogue::relations(connection, &names, first).await? {
+            let Some(name) = names.get(row.place) else { continue };
+            if row.row_type != 0 && row.oid >= FIRST_OF_USERS {
+                row_types.push(row.row_type);
+            }
+            let relation = Relation::of(row, self.tokens);
+            if let Some(body) = &relation.body {
+                next.add(&body.needs());
+            }
+            self.relations.insert(name.clone(), Some(relation));
+        }
+        for name in names {
+            self.relations.entry(name).or_insert(None);
+        }
+        Ok(row_types)
+    }
+
+    async fn learn_types(
+        &mut self,
+        connection: &mut PgConnection,
+        called: &BTreeSet<Called>,
+        row_types: &[u32],
+        names: &Names,
+        next: &mut Wanted,
+    ) -> std::result::Result<(), sqlx::Error> {
+        // The name of a type, called like a function, is a cast.
+        let named: Vec<(&Called, &Qualified)> = called
+            .iter()
+            .filter_map(|c| match c {
+                Called::Type(name) | Called::Function(name) => Some((c, name)),
+                Called::Operator(_) | Called::Attribute(_) | Called::Field(_) | Called::Implicit => None,
+            })
+            .collect();
+        let asked: Vec<Qualified> = named.iter().map(|(_, name)| (*name).clone()).collect();
+        let reached: Vec<u32> = self.reached.iter().copied().collect();
+        for row in catalogue::types(connection, &asked, row_types, names, &reached).await? {
+            for at in row.places {
+                if let Some((called, _)) = named.get(at) {
+                    self.types.insert((*called).clone());
+                }
+            }
+            if row.named {
+                self.cast_to.insert(row.oid);
+            }
+            if row.oid < FIRST_OF_USERS {
+                continue;
+            }
+            self.reached.insert(row.oid);
+            self.unnamed.extend(row.routines);
+            if !row.checks.is_empty() && !self.checks.contains_key(&row.oid) {
+                let conditions = row.checks.iter().map(|text| {
+                    parse::expression(text, self.tokens)
+                        .unwrap_or_else(|_| unreadable(&format!("a condition of the type {}", row.name)))
+                });
+                if let Some(checks) = relation::merged(conditions.collect()) {
+                    next.add(&checks.needs());
+                    self.checks.insert(row.oid, (row.name, checks));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn learn_routines(
+        &mut self,
+        connection: &mut PgConnection,
+        wanted: &BTreeSet<u32>,
+        next: &mut Wanted,
+    ) -> std::result::Result<(), sqlx::Error> {
+        let new: Vec<u32> = wanted.iter().copied().filter(|o| !self.routines.contains_key(o)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        for row in catalogue::functions(connection, &new).await? {
+            let mut routine = Routine::of(&row, self.tokens);
+            if self.is_value_routine(&row) {
+                routine.verdict = Verdict::Vouched("it reads or writes values of a type".to_owned());
+            }
+            match &routine.verdict {
+                Verdict::Body(body) => next.add(&body.needs()),
+                Verdict::Parts(parts) => next.routines.extend(parts),
+                Verdict::Own(_) | Verdict::Vouched(_) | Verdict::Unknown(_) => {}
+            }
+            self.routines.insert(row.oid, routine);
+        }
+        Ok(())
+    }
+
+    /// Whether it is one of the functions behind a type of its own that only a superuser can make, and that
+    /// does not claim to do more.
+    fn is_value_routine(&self, row: &catalogue::FunctionRow) -> bool {
+        self.unnamed.contains(&row.oid)
+            && row.language == "c"
+            && matches!(row.volatility.as_str(), "i" | "s")
+            && !self.called.values().any(|oids| oids.contains(&row.oid))
+    }
+}
+
+/// The names behind each place that the catalogue answers with.
+#[derive(Debug, Default)]
+struct Places {
+    functions: Vec<Called>,
+    operators: Vec<Called>,
+    dotted: Vec<Called>,
+}
+
+impl Names {
+    fn of(called: &BTreeSet<Called>) -> (Self, Places) {
+        let (mut names, mut places) = (Self::default(), Places::default());
+        for one in called {
+            match one {
+                Called::Function(name) => {
+                    names.functions.push(name.clone());
+                    places.functions.push(one.clone());
+                }
+                Called::Operator(name) => {
+                    names.operators.push(name.clone());
+                    places.operators.push(one.clone());
+                }
+                Called::Attribute(name) | Called::Field(name) => {
+                    names.dotted.push((name.clone(), matches!(one, Called::Attribute(_))));
+                    places.dotted.push(one.clone());
+                }
+                Called::Type(_) | Called::Implicit => {}
+            }
+        }
+        (names, places)
+    }
+}
+
+/// A list of functions as a body that calls them.
+fn calls(functions: Vec<FunctionUse>) -> Parsed {
+    let mut parsed = Parsed::new(StatementClass::Read, Effects::READ);
+    parsed.functions = functions;
+    parsed
+}

@@ -1,0 +1,216 @@
+//! The four statements that ask the catalogue. Their texts are fixed; names and numbers are bound.
+
+use dbagent_core::ObjectName;
+use sqlx::postgres::types::Oid;
+use sqlx::{PgConnection, Row as _};
+
+use crate::functions::Qualified;
+
+type Result<T> = std::result::Result<T, sqlx::Error>;
+
+/// A relation as the catalogue has it.
+#[derive(Debug)]
+pub(super) struct RelationRow {
+    /// Which of the names asked it is.
+    pub(super) place: usize,
+    pub(super) oid: u32,
+    pub(super) schema: String,
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) row_type: u32,
+    pub(super) columns: Vec<String>,
+    /// Generated columns and what each is computed from, as text.
+    pub(super) generated: Vec<(String, String)>,
+    pub(super) definition: Option<String>,
+    pub(super) policies: Vec<String>,
+    pub(super) server: Option<String>,
+}
+
+/// A type that values of the statement may have.
+#[derive(Debug)]
+pub(super) struct TypeRow {
+    /// Which of the names asked it is.
+    pub(super) places: Vec<usize>,
+    pub(super) oid: u32,
+    pub(super) name: Qualified,
+    pub(super) named: bool,
+    /// Functions of users that read and write its values.
+    pub(super) routines: Vec<u32>,
+    /// The conditions of a domain.
+    pub(super) checks: Vec<String>,
+}
+
+/// How a function comes to be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Function(usize),
+    Operator(usize),
+    Dotted(usize),
+    Cast,
+}
+
+/// A function as the catalogue has it.
+#[derive(Debug)]
+pub(super) struct FunctionRow {
+    pub(super) oid: u32,
+    pub(super) name: Qualified,
+    pub(super) kind: String,
+    pub(super) volatility: String,
+    pub(super) definer: bool,
+    pub(super) configured: bool,
+    pub(super) language: String,
+    pub(super) source: String,
+    pub(super) arguments: usize,
+    pub(super) extension: Option<String>,
+    pub(super) definition: Option<String>,
+    pub(super) parts: Vec<u32>,
+}
+
+/// The functions behind these names.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    pub(super) functions: Vec<Qualified>,
+    pub(super) operators: Vec<Qualified>,
+    /// Names behind a dot, and whether a row stands before it.
+    pub(super) dotted: Vec<(String, bool)>,
+}
+
+/// From the place that SQL counts from 1.
+fn place(number: i32) -> usize {
+    usize::try_from(number).unwrap_or_default().saturating_sub(1)
+}
+
+fn oids(numbers: &[u32]) -> Vec<Oid> {
+    numbers.iter().map(|n| Oid(*n)).collect()
+}
+
+fn numbers(oids: Vec<Oid>) -> Vec<u32> {
+    oids.into_iter().map(|o| o.0).collect()
+}
+
+fn split(names: &[Qualified]) -> (Vec<Option<String>>, Vec<String>) {
+    names.iter().map(|n| (n.schema.clone(), n.name.clone())).unzip()
+}
+
+pub(super) async fn relations(
+    connection: &mut PgConnection,
+    names: &[ObjectName],
+    own_policies: bool,
+) -> Result<Vec<RelationRow>> {
+    let (schemas, bare): (Vec<_>, Vec<_>) =
+        names.iter().map(|n| (n.namespace.clone(), n.name.clone())).unzip();
+    let rows = sqlx::query(include_str!("relations.sql"))
+        .bind(schemas)
+        .bind(bare)
+        .bind(own_policies)
+        .fetch_all(connection)
+        .await?;
+    let read = |row: &sqlx::postgres::PgRow| {
+        let generated: Vec<String> = row.try_get("generated")?;
+        let computed: Vec<String> = row.try_get("computed")?;
+        Ok(RelationRow {
+            place: place(row.try_get("place")?),
+            oid: row.try_get::<Oid, _>("oid")?.0,
+            schema: row.try_get("schema")?,
+            name: row.try_get("name")?,
+            kind: row.try_get("kind")?,
+            row_type: row.try_get::<Oid, _>("row_type")?.0,
+            columns: row.try_get("columns")?,
+            generated: generated.into_iter().zip(computed).collect(),
+            definition: row.try_get("definition")?,
+            policies: row.try_get("policies")?,
+            server: row.try_get("server")?,
+        })
+    };
+    rows.iter().map(read).collect()
+}
+
+pub(super) async fn types(
+    connection: &mut PgConnection,
+    named: &[Qualified],
+    rows_of: &[u32],
+    calls: &Names,
+    known: &[u32],
+) -> Result<Vec<TypeRow>> {
+    let (schemas, bare) = split(named);
+    let rows = sqlx::query(include_str!("types.sql"))
+        .bind(schemas)
+        .bind(bare)
+        .bind(oids(rows_of))
+        .bind(calls.functions.iter().map(|f| f.name.clone()).collect::<Vec<_>>())
+        .bind(calls.operators.iter().map(|o| o.name.clone()).collect::<Vec<_>>())
+        .bind(oids(known))
+        .fetch_all(connection)
+        .await?;
+    let read = |row: &sqlx::postgres::PgRow| {
+        let schema: String = row.try_get("schema")?;
+        let name: String = row.try_get("name")?;
+        Ok(TypeRow {
+            places: row.try_get::<Vec<i32>, _>("places")?.into_iter().map(place).collect(),
+            oid: row.try_get::<Oid, _>("oid")?.0,
+            name: Qualified::within(schema, name),
+            named: row.try_get("named")?,
+            routines: numbers(row.try_get("routines")?),
+            checks: row.try_get("checks")?,
+        })
+    };
+    rows.iter().map(read).collect()
+}
+
+/// Which functions of users the names may call, and which casts may run.
+pub(super) async fn routines(
+    connection: &mut PgConnection,
+    names: &Names,
+    reached: &[u32],
+    cast_to: &[u32],
+) -> Result<Vec<(Way, u32)>> {
+    let (function_schemas, functions) = split(&names.functions);
+    let (operator_schemas, operators) = split(&names.operators);
+    let (dotted, rows): (Vec<_>, Vec<_>) = names.dotted.iter().cloned().unzip();
+    let found = sqlx::query(include_str!("routines.sql"))
+        .bind(function_schemas)
+        .bind(functions)
+        .bind(operator_schemas)
+        .bind(operators)
+        .bind(dotted)
+        .bind(rows)
+        .bind(oids(reached))
+        .bind(oids(cast_to))
+        .fetch_all(connection)
+        .await?;
+    let read = |row: &sqlx::postgres::PgRow| {
+        let at = place(row.try_get("place")?);
+        let way = match row.try_get::<&str, _>("kind")? {
+            "function" => Way::Function(at),
+            "operator" => Way::Operator(at),
+            "dotted" => Way::Dotted(at),
+            _ => Way::Cast,
+        };
+        Ok((way, row.try_get::<Oid, _>("oid")?.0))
+    };
+    found.iter().map(read).collect()
+}
+
+pub(super) async fn functions(connection: &mut PgConnection, wanted: &[u32]) -> Result<Vec<FunctionRow>> {
+    let rows =
+        sqlx::query(include_str!("functions.sql")).bind(oids(wanted)).fetch_all(connection).await?;
+    let read = |row: &sqlx::postgres::PgRow| {
+        let schema: String = row.try_get("schema")?;
+        let name: String = row.try_get("name")?;
+        Ok(FunctionRow {
+            oid: row.try_get::<Oid, _>("oid")?.0,
+            name: Qualified::within(schema, name),
+            kind: row.try_get("kind")?,
+            volatility: row.try_get("volatility")?,
+            definer: row.try_get("definer")?,
+            configured: row.try_get("configured")?,
+            language: row.try_get("language")?,
+            source: row.try_get("source")?,
+            arguments: usize::try_from(row.try_get::<i32, _>("arguments")?).unwrap_or_default(),
+            extension: row.try_get("extension")?,
+            definition: row.try_get("definition")?,
+            parts: numbers(row.try_get("parts")?),
+        })
+    };
+    rows.iter().map(read).collect()
+}

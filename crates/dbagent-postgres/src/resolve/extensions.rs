@@ -1,0 +1,71 @@
+//! Functions of extensions that may be called.
+//!
+//! An extension is on the list when its stable and immutable functions were looked at: none of them runs
+//! SQL from a text, reads files or reaches another server. A function that an extension calls volatile is
+//! not vouched for by the list; the few that are harmless all the same are named.
+
+/// Extensions whose stable and immutable functions only read.
+const EXTENSIONS: &[&str] = &[
+    "btree_gin",
+    "btree_gist",
+    "citext",
+    "cube",
+    "earthdistance",
+    "fuzzystrmatch",
+    "hstore",
+    "intagg",
+    "intarray",
+    "isn",
+    "ltree",
+    "pg_trgm",
+    "pgcrypto",
+    "postgis",
+    "seg",
+    "unaccent",
+    "uuid-ossp",
+    "vector",
+];
+
+/// Volatile functions that only compute, and why each is not stable: chance, the clock, a sample.
+const HARMLESS: &[(&str, &str)] = &[
+    ("pgcrypto", "gen_random_bytes"),
+    ("pgcrypto", "gen_random_uuid"),
+    ("pgcrypto", "gen_salt"),
+    ("tablefunc", "normal_rand"),
+    ("timescaledb", "first"),
+    ("timescaledb", "histogram"),
+    ("timescaledb", "last"),
+    ("timescaledb", "time_bucket"),
+    ("tsm_system_rows", "system_rows"),
+    ("tsm_system_time", "system_time"),
+    ("uuid-ossp", "uuid_generate_v1"),
+    ("uuid-ossp", "uuid_generate_v1mc"),
+    ("uuid-ossp", "uuid_generate_v4"),
+];
+
+/// Why a function of an extension may be called, if it may.
+pub(super) fn vouches(extension: &str, function: &str, volatility: &str) -> Option<String> {
+    let listed = EXTENSIONS.binary_search(&extension).is_ok() && matches!(volatility, "i" | "s");
+    let named = HARMLESS.binary_search(&(extension, function)).is_ok();
+    (listed || named).then(|| format!("a harmless function of the extension {extension}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(EXTENSIONS.is_sorted_by(|a, b| a < b));
+        assert!(HARMLESS.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn what_an_extension_calls_volatile_is_not_vouched_for() {
+        assert!(vouches("pg_trgm", "similarity", "i").is_some());
+        assert!(vouches("pg_trgm", "set_limit", "v").is_none());
+        assert!(vouches("uuid-ossp", "uuid_generate_v4", "v").is_some());
+        assert!(vouches("tablefunc", "crosstab", "s").is_none());
+        assert!(vouches("dblink", "dblink", "v").is_none());
+    }
+}

@@ -1,0 +1,115 @@
+//! What is known of one relation: its columns, and what reading it reads and runs in turn.
+
+use dbagent_core::catalog::ObjectKind;
+use dbagent_core::guard::{Finding, Parsed, Rule, StatementClass};
+use dbagent_core::{Effects, ObjectName};
+
+use super::catalogue::RelationRow;
+use super::routine::FIRST_OF_USERS;
+use crate::parse;
+
+/// A relation and its definition, with names still to be looked up.
+#[derive(Debug)]
+pub(super) struct Relation {
+    pub(super) name: ObjectName,
+    pub(super) kind: ObjectKind,
+    pub(super) columns: Vec<String>,
+    pub(super) aliases: Vec<(String, String)>,
+    pub(super) body: Option<Parsed>,
+}
+
+impl Relation {
+    pub(super) fn of(row: RelationRow, tokens: usize) -> Self {
+        let name = ObjectName::within(row.schema.as_str(), row.name.as_str());
+        let kind = match row.kind.as_str() {
+            _ if row.oid < FIRST_OF_USERS || row.kind == "t" => ObjectKind::System,
+            "v" => ObjectKind::View,
+            "m" => ObjectKind::MaterializedView,
+            "f" => ObjectKind::ForeignTable,
+            _ => ObjectKind::Table,
+        };
+        let body = body(&row, kind, &name, tokens);
+        let aliases = computed(&row.generated, tokens);
+        Self { name, kind, columns: row.columns, aliases, body }
+    }
+}
+
+fn body(row: &RelationRow, kind: ObjectKind, name: &ObjectName, tokens: usize) -> Option<Parsed> {
+    let mut bodies = Vec::new();
+    if let Some(text) = &row.definition {
+        let mut parsed = parse::statement(text, tokens)
+            .unwrap_or_else(|_| unreadable(&format!("the definition of {name}")));
+        if kind == ObjectKind::MaterializedView {
+            // Its rows were computed when it was filled: what they were computed by does not run again.
+            parsed.functions.clear();
+        }
+        bodies.push(parsed);
+    }
+    if kind == ObjectKind::ForeignTable {
+        let server = row.server.as_deref().unwrap_or("another server");
+        let mut parsed = Parsed::new(StatementClass::Read, Effects::READ);
+        parsed.findings.push(
+            Finding::new(
+                Rule::ServerIo,
+                format!("{name} is a foreign table: reading it reaches {server}, which nobody can look into"),
+                None,
+            )
+            .choice("foreign_table"),
+        );
+        bodies.push(parsed);
+    }
+    for policy in &row.policies {
+        let mut parsed = parse::expression(policy, tokens)
+            .unwrap_or_else(|_| unreadable(&format!("a row policy of {name}")));
+        parsed.columns.retain(|c| !c.candidates.is_empty());
+        bodies.push(parsed);
+    }
+    merged(bodies)
+}
+
+/// Generated columns with the columns that they are computed from: who may not see the one may not see the
+/// other.
+fn computed(generated: &[(String, String)], tokens: usize) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    for (column, expression) in generated {
+        let Ok(parsed) = parse::expression(expression, tokens) else { continue };
+        let from = parsed.columns.into_iter().filter_map(|c| c.column);
+        pairs.extend(from.map(|from| (column.clone(), from)));
+    }
+    pairs
+}
+
+/// What cannot be read.
+pub(super) fn unreadable(what: &str) -> Parsed {
+    let mut parsed = Parsed::new(StatementClass::Unknown, Effects::UNKNOWN);
+    parsed.findings.push(Finding::new(Rule::UnknownSyntax, format!("{what} cannot be read"), None));
+    parsed
+}
+
+/// Several bodies as one.
+pub(super) fn merged(bodies: Vec<Parsed>) -> Option<Parsed> {
+    let mut bodies = bodies.into_iter();
+    let mut all = bodies.next()?;
+    for mut body in bodies {
+        let shift = all.objects.len();
+        for candidate in body.columns.iter_mut().flat_map(|c| &mut c.candidates) {
+            *candidate += shift;
+        }
+        all.objects.append(&mut body.objects);
+        all.columns.append(&mut body.columns);
+        for function in body.functions {
+            // One name is one definition.
+            if !all.functions.iter().any(|f| f.name == function.name && f.effects == function.effects) {
+                all.functions.push(function);
+            }
+        }
+        all.findings.append(&mut body.findings);
+        all.effects |= body.effects;
+        all.columns_known &= body.columns_known;
+        all.overloads |= body.overloads;
+        if matches!(all.class, StatementClass::Read) {
+            all.class = body.class;
+        }
+    }
+    Some(all)
+}

@@ -1,0 +1,9 @@
+//! The guard of Postgres: what is judged how, and what the real server says to it.
+
+// Marked as tests, so that their helpers may unwrap.
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod depth;
+#[cfg(test)]
+mod support;

@@ -1,0 +1,139 @@
+//! Databases and results that are meant to break something.
+
+use dbagent_core::catalog::Page;
+use dbagent_core::{ErrorKind, ObjectName, Request};
+use dbagent_postgres::sqlx::{self, Connection as _, Executor as _};
+use dbagent_testkit::conformance::Value;
+
+use crate::support::{Scratch, call, run, run_up_to, variable};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_that_is_no_utf_8_comes_as_binary() {
+    let Some(url) = variable("URL") else { return };
+    let db = Scratch::on(&url, "ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'").await;
+    db.change(
+        "CREATE TABLE t (a text); INSERT INTO t VALUES ('plain'), (E'\\377\\000x'::bytea::text), ('ü')",
+    )
+    .await;
+    db.change("UPDATE t SET a = E'bad \\377 byte' WHERE a LIKE '\\\\xff%'").await;
+    let session = db.session().await;
+    let rows = run(&session, "SELECT a FROM t").await.rows();
+    let texts: Vec<String> = rows.iter().map(|r| format!("{:?}", r[0])).collect();
+    assert!(texts.iter().any(|t| t.contains("$bytes")), "{texts:?}");
+    assert!(texts.iter().any(|t| t.contains("plain")), "{texts:?}");
+    // Through a cursor as well, and in an error's words.
+    let rows = run(&session, "SELECT a, point(1, 2) FROM t").await.rows();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(run(&session, "SELECT a::int FROM t").await.error().kind(), ErrorKind::Data);
+    assert_eq!(run(&session, "SELECT 1 AS v").await.value(), Value::Int(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn as_many_columns_as_a_table_may_have() {
+    let columns: Vec<String> = (0..1_600).map(|i| format!("c{i} int")).collect();
+    let setup = format!("CREATE TABLE wide ({}); INSERT INTO wide DEFAULT VALUES", columns.join(", "));
+    let Some(db) = Scratch::with(&setup).await else { return };
+    let session = db.session().await;
+    let rows = run(&session, "SELECT * FROM wide").await.rows();
+    assert_eq!(rows[0].len(), 1_600);
+    let described = session.describe(&[ObjectName::new("wide")], &call()).await.unwrap();
+    assert_eq!(described.found[0].columns.len(), 1_600);
+    assert_eq!(run(&session, "SELECT 1 AS a, 2 AS a, 3 AS \"A\"").await.rows()[0].len(), 3);
+    // No column at all.
+    assert_eq!(run(&session, "SELECT FROM wide").await.rows(), [Vec::<Value>::new()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cell_of_two_hundred_megabytes_is_an_error_and_the_session_lives() {
+    let Some(db) = Scratch::with("CREATE TABLE t (a text); INSERT INTO t SELECT repeat('x', 200 << 20)").await else {
+        return;
+    };
+    let session = db.session().await;
+    for text in ["SELECT a FROM t", "SELECT a, point(1, 2) FROM t"] {
+        let e = run(&session, text).await.error();
+        assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");
+        assert!(e.message().contains("209,715,200"), "{e}");
+    }
+    assert_eq!(run(&session, "SELECT length(a) FROM t").await.value(), Value::Int(200 << 20));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_every_kind_are_names() {
+    let Some(db) = Scratch::new().await else { return };
+    let names = ["Users", "ORDER", "select", "🦀 crab", "a\"b", "é́", "x.y", "tab\tname", " lead"];
+    for name in names {
+        let quoted = name.replace('"', "\"\"");
+        db.change(&format!("CREATE TABLE \"{quoted}\" (\"{quoted}\" int); INSERT INTO \"{quoted}\" VALUES (1)")).await;
+    }
+    let session = db.session().await;
+    let listed = session.objects(None, Page::default(), &call()).await.unwrap();
+    assert_eq!(listed.total, names.len());
+    for object in listed.objects {
+        let described = session.describe(std::slice::from_ref(&object.name), &call()).await.unwrap();
+        assert_eq!(described.found[0].columns[0].name, object.name.name);
+        let count = crate::support::DIALECT.count_request(&object.name).unwrap();
+        assert_eq!(run_up_to(&session, count, Some(5), &call()).await.value(), Value::Int(1));
+    }
+    // A name that is too long is cut by the server in statements, and by nobody here.
+    let long = ObjectName::new("u".repeat(500));
+    assert_eq!(session.describe(&[long.clone()], &call()).await.unwrap().missing, [long]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_is_gone_is_an_unknown_object() {
+    let Some(db) = Scratch::with("CREATE TABLE t (a int)").await else { return };
+    let session = db.session().await;
+    session.describe(&[ObjectName::new("t")], &call()).await.unwrap();
+    db.change("DROP TABLE t").await;
+    let e = run(&session, "SELECT a FROM t").await.error();
+    assert_eq!((e.kind(), e.native_code()), (ErrorKind::UnknownObject, Some("42P01")));
+    assert!(e.hint_text().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lock_is_not_waited_for_to_the_end() {
+    let Some(db) = Scratch::with("CREATE TABLE t (a int)").await else { return };
+    let session = db.session().await;
+    let mut owner = db.owner().await;
+    owner.execute(sqlx::raw_sql("BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE")).await.unwrap();
+    let e = run(&session, "SELECT a FROM t").await.error();
+    assert_eq!((e.kind(), e.native_code()), (ErrorKind::Locked, Some("55P03")), "{e}");
+    owner.execute(sqlx::raw_sql("ROLLBACK")).await.unwrap();
+    assert!(run(&session, "SELECT a FROM t").await.rows().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conflicts_between_transactions_are_told_apart() {
+    let Some(db) = Scratch::with("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)").await else { return };
+    // Two writers that wait for each other: one of them is the victim, and its error is what ours would be.
+    let (mut a, mut b) = (db.owner().await, db.owner().await);
+    a.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 10 WHERE a = 1")).await.unwrap();
+    b.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 20 WHERE a = 2")).await.unwrap();
+    let one = tokio::spawn(async move { a.execute(sqlx::raw_sql("UPDATE t SET a = 11 WHERE a = 2")).await.map(|_| ()) });
+    let two = b.execute(sqlx::raw_sql("UPDATE t SET a = 21 WHERE a = 1")).await.map(|_| ());
+    _ = b.close().await;
+    let failed = [one.await.unwrap(), two].into_iter().filter_map(Result::err).next().expect("a victim");
+    assert_eq!(failed.as_database_error().unwrap().code().as_deref(), Some("40P01"));
+    // Readers of a snapshot are in nobody's way.
+    assert_eq!(run(&db.session().await, "SELECT count(*) FROM t").await.value(), Value::Int(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_with_nothing_in_them_and_rows_without_end() {
+    let Some(db) = Scratch::new().await else { return };
+    let session = db.session().await;
+    let rows = run_up_to(
+        &session,
+        Request::text("SELECT NULL AS n, ''::text AS e, '{}'::jsonb AS o, ARRAY[]::int[] AS a"),
+        Some(1),
+        &call(),
+    )
+    .await
+    .rows();
+    assert_eq!(rows, [[Value::Null, Value::text(""), Value::json("{}"), Value::json("[]")]]);
+    // One row fewer than a part of a cursor, exactly one part, and one more.
+    for n in [499, 500, 501, 1_000, 1_001] {
+        let text = format!("SELECT point(i, 0) FROM generate_series(1, {n}) AS g(i)");
+        assert_eq!(run(&session, &text).await.rows().len(), n);
+    }
+}

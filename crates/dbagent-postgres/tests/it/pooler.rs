@@ -1,0 +1,53 @@
+//! PgBouncer in transaction mode before the server.
+
+use dbagent_core::{ErrorKind, Param, Params, Request};
+use dbagent_testkit::conformance::Value;
+
+use crate::support::{call, collect, open, run, run_up_to, start, target, variable, with_parameter};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_share_the_servers_behind_a_pooler() {
+    let Some(url) = variable("PGBOUNCER_URL") else { return };
+    let url = with_parameter(&url, "pooler=transaction");
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..4_i64 {
+        let url = url.clone();
+        tasks.spawn(async move {
+            let session = open(target(&url)).await.unwrap();
+            for i in 0..10_i64 {
+                let request = Request::text("SELECT $1::int8 + 1 AS v, ARRAY[1.5, NULL] AS a")
+                    .with_params(Params::Positional(vec![Param::I64(number * 100 + i)]));
+                let rows = run_up_to(&session, request, Some(5), &call()).await.rows();
+                assert_eq!(rows, [[Value::Int(number * 100 + i + 1), Value::json("[\"1.5\",null]")]]);
+                assert_eq!(run(&session, "SELECT count(*) FROM artist").await.value(), Value::Int(275));
+                let row = run(&session, "SELECT int4range(1, 3) AS r, '{[1,3)}'::int4multirange AS m").await.rows();
+                assert_eq!(row, [[Value::text("[1,3)"), Value::text("{[1,3)}")]]);
+                let request = Request::text("SELECT point($1, 2) AS p")
+                    .with_params(Params::Positional(vec![Param::F64(0.5)]));
+                let row = run_up_to(&session, request, Some(5), &call()).await.rows();
+                assert_eq!(row, [[Value::text("(0.5,2)")]]);
+                assert!(session.objects(None, Default::default(), &call()).await.unwrap().total >= 11);
+            }
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_are_cancelled_through_a_pooler() {
+    let Some(url) = variable("PGBOUNCER_URL") else { return };
+    let session = open(target(&with_parameter(&url, "pooler=transaction"))).await.unwrap();
+    let endless = "SELECT i FROM generate_series(1, 100000) AS a(i), generate_series(1, 100000), generate_series(1, 100000)";
+    for _ in 0..3 {
+        let call = call();
+        let mut rows = start(&session, Request::text(endless), None, &call).await.unwrap();
+        assert!(rows.next().await.unwrap().is_some());
+        call.cancel.cancel();
+        assert_eq!(collect(rows).await.error().kind(), ErrorKind::Cancelled);
+        assert_eq!(run_up_to(&session, Request::text(endless), Some(5), &crate::support::call()).await.rows().len(), 5);
+    }
+    assert_eq!(run(&session, "SELECT 1 AS v").await.value(), Value::Int(1));
+    assert_eq!(run(&session, "SHOW TimeZone").await.value(), Value::text("UTC"));
+}
