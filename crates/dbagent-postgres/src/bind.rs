@@ -33,7 +33,9 @@ pub(crate) fn arguments(params: &Params, types: &[PgTypeInfo]) -> Result<PgArgum
     for (index, (value, info)) in values.iter().zip(types).enumerate() {
         let bytes = encoded(value, info).map_err(|why| wrong(index + 1, info, why))?;
         let added = arguments.add(Bound { info: info.clone(), bytes });
-        added.map_err(|e| Error::new(ErrorKind::TooLarge, format!("parameter ${} cannot be bound: {e}", index + 1)))?;
+        added.map_err(|e| {
+            Error::new(ErrorKind::TooLarge, format!("parameter ${} cannot be bound: {e}", index + 1))
+        })?;
     }
     Ok(arguments)
 }

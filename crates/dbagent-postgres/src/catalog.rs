@@ -91,7 +91,11 @@ fn object_kind(relkind: &str, schema: &str) -> ObjectKind {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a statistic; negative means unknown")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a statistic; negative means unknown"
+)]
 fn row_count(tuples: Option<f64>) -> RowCount {
     match tuples {
         Some(n) if n >= 0.0 => RowCount::About(n.round() as u64),

@@ -71,10 +71,13 @@ async fn connect_to(place: &Place, host: &Host) -> Result<PgConnection> {
                 let error = named(translate_hiding(e, Phase::Open, &place.hidden));
                 if refused && place.tls.mode == TlsMode::Disable && needs_tls(place, host).await {
                     return Err(named(
-                        Error::new(ErrorKind::Tls, "the server admits this account only over an encrypted connection")
-                            .op("open")
-                            .code("28000")
-                            .hint("do not retry: write sslmode=require, or better verify-full, in the URL"),
+                        Error::new(
+                            ErrorKind::Tls,
+                            "the server admits this account only over an encrypted connection",
+                        )
+                        .op("open")
+                        .code("28000")
+                        .hint("do not retry: write sslmode=require, or better verify-full, in the URL"),
                     ));
                 }
                 return Err(error);
@@ -118,11 +121,14 @@ async fn fits(place: &Place, host: &Host, conn: &mut PgConnection) -> Result<()>
         (Wanted::Standby, false) => ("a standby", "the primary server"),
         _ => return Ok(()),
     };
-    Err(Error::new(ErrorKind::Unwritable, format!("the server is {is}, and target_session_attrs wants {wanted}"))
-        .op("open")
-        .with("host", &host.name)
-        .with("port", host.port)
-        .hint("name another host, or leave target_session_attrs out: dbagent only reads"))
+    Err(Error::new(
+        ErrorKind::Unwritable,
+        format!("the server is {is}, and target_session_attrs wants {wanted}"),
+    )
+    .op("open")
+    .with("host", &host.name)
+    .with("port", host.port)
+    .hint("name another host, or leave target_session_attrs out: dbagent only reads"))
 }
 
 /// Reads what a session has to know.
@@ -131,7 +137,8 @@ async fn fits(place: &Place, host: &Host, conn: &mut PgConnection) -> Result<()>
 /// What the server says.
 pub(crate) async fn facts(conn: &mut PgConnection) -> Result<Facts> {
     let read = |row: sqlx::postgres::PgRow| {
-        let money = row.try_get_raw("money")?.as_bytes().ok().and_then(|b| b.try_into().ok()).map(i64::from_be_bytes);
+        let money =
+            row.try_get_raw("money")?.as_bytes().ok().and_then(|b| b.try_into().ok()).map(i64::from_be_bytes);
         Ok(Facts {
             version: row.try_get("version")?,
             version_number: row.try_get("number")?,

@@ -27,7 +27,8 @@ const DECLARE: &str = "DECLARE dbagent_rows NO SCROLL CURSOR FOR ";
 const FETCH: &str = "FETCH FORWARD 500 FROM dbagent_rows";
 const PART: usize = 500;
 /// Names the columns of a cursor that has no row to show them.
-const SCHEMA: &str = "SELECT pg_catalog.cursor_to_xmlschema('dbagent_rows', false, true, '')::pg_catalog.text";
+const SCHEMA: &str =
+    "SELECT pg_catalog.cursor_to_xmlschema('dbagent_rows', false, true, '')::pg_catalog.text";
 
 /// Runs a query through a cursor until its rows are done or the sink has enough. Where the columns are not
 /// known yet the first row tells them.
@@ -99,7 +100,8 @@ async fn declare(link: &mut Link, judged: &str, params: &Params, call: &CallCont
     } else {
         match prepare(link, &text, call).await? {
             Ok(statement) => {
-                let query = sqlx::query_with(AssertSqlSafe(text), bind::arguments(params, parameters(&statement))?);
+                let query =
+                    sqlx::query_with(AssertSqlSafe(text), bind::arguments(params, parameters(&statement))?);
                 call.bound("read", query.execute(link.start()?)).await.map_err(|_| stopped(call, "read"))?
             }
             Err(e) => Err(e),

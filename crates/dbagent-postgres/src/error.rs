@@ -101,13 +101,12 @@ pub(crate) fn translate_hiding(e: sqlx::Error, phase: Phase, hidden: &Hidden) ->
         sqlx::Error::Configuration(e) => {
             Error::new(ErrorKind::Config, hidden.hide(&e.to_string())).op(phase.operation())
         }
-        sqlx::Error::PoolTimedOut => Error::new(
-            ErrorKind::TooManyConnections,
-            "no connection of the host's pool became free in time",
-        )
-        .op(phase.operation())
-        .retry(Retry::Later)
-        .hint("wait for other questions to end, or give the pool more connections"),
+        sqlx::Error::PoolTimedOut => {
+            Error::new(ErrorKind::TooManyConnections, "no connection of the host's pool became free in time")
+                .op(phase.operation())
+                .retry(Retry::Later)
+                .hint("wait for other questions to end, or give the pool more connections")
+        }
         sqlx::Error::PoolClosed => closed().op(phase.operation()),
         other => Error::new(ErrorKind::Internal, "the driver could not read what the server sent")
             .op(phase.operation())
@@ -240,12 +239,20 @@ fn hint(kind: ErrorKind, code: &str) -> Option<&'static str> {
             "the server has no connection left: wait, or raise its max_connections or the account's limit"
         }
         ErrorKind::Permission => "the account lacks the right: use other objects, or grant SELECT to it",
-        ErrorKind::UnknownObject => "list the objects, and write the schema before the name where it needs one",
+        ErrorKind::UnknownObject => {
+            "list the objects, and write the schema before the name where it needs one"
+        }
         ErrorKind::UnknownColumn => "describe the table and use one of its columns",
-        ErrorKind::UnknownFunction => "check the function's name and cast its arguments to the types that it takes",
-        ErrorKind::Conflict => "another transaction was in the way; the same statement may work a moment later",
+        ErrorKind::UnknownFunction => {
+            "check the function's name and cast its arguments to the types that it takes"
+        }
+        ErrorKind::Conflict => {
+            "another transaction was in the way; the same statement may work a moment later"
+        }
         ErrorKind::Locked => "another transaction holds a lock on the table; try again when it is done",
-        ErrorKind::Exhausted => "the server ran out of memory, disk or another resource: ask for less at once",
+        ErrorKind::Exhausted => {
+            "the server ran out of memory, disk or another resource: ask for less at once"
+        }
         ErrorKind::Refused => "the session is read-only",
         ErrorKind::Connection => "the server is stopping, starting or restarting; try again in a moment",
         _ => return None,
@@ -271,13 +278,14 @@ fn io_error(e: io::Error, phase: Phase) -> Error {
                 .hint("check the folder of the socket, or the path of the certificate or key")
                 .source(e)
         }
-        _ if phase == Phase::Open => {
-            Error::new(ErrorKind::Connection, "no connection to the server could be made")
-                .op(operation)
-                .with("reason", &e)
-                .hint("check the host and the port of the URL, and that the network lets the connection through")
-                .source(e)
-        }
+        _ if phase == Phase::Open => Error::new(
+            ErrorKind::Connection,
+            "no connection to the server could be made",
+        )
+        .op(operation)
+        .with("reason", &e)
+        .hint("check the host and the port of the URL, and that the network lets the connection through")
+        .source(e),
         _ => Error::new(ErrorKind::Connection, "the connection to the server was lost")
             .op(operation)
             .with("reason", &e)

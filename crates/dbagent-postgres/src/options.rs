@@ -96,14 +96,12 @@ impl Place {
             ],
         )?;
         let secret = |key: &str| target.credential.get(key).map(|s| s.expose().to_owned());
-        let user = one_of(
-            "user",
-            [target.url.user().map(str::to_owned), parameters.get("user"), secret("user")],
-        )?
-        .ok_or_else(|| {
-            config("no user is named")
-                .hint("write postgres://user@host/database, or give the credential user")
-        })?;
+        let user =
+            one_of("user", [target.url.user().map(str::to_owned), parameters.get("user"), secret("user")])?
+                .ok_or_else(|| {
+                config("no user is named")
+                    .hint("write postgres://user@host/database, or give the credential user")
+            })?;
         let password = one_of(
             "password",
             [
@@ -168,7 +166,9 @@ impl Place {
 impl Tls {
     fn of(parameters: &Parameters) -> Result<Self> {
         let mode = match (parameters.get("sslmode"), parameters.get("ssl")) {
-            (Some(_), Some(_)) => return Err(config("sslmode and ssl say the same thing").hint("keep sslmode")),
+            (Some(_), Some(_)) => {
+                return Err(config("sslmode and ssl say the same thing").hint("keep sslmode"));
+            }
             (Some(text), None) => TlsMode::of(&text)?,
             (None, Some(text)) => match text.as_str() {
                 "true" | "1" => TlsMode::Require,
@@ -190,7 +190,8 @@ impl Tls {
         };
         // As libpq does it: who names an authority wants it to be checked.
         let mode = if mode == TlsMode::Require && root.is_some() { TlsMode::VerifyCa } else { mode };
-        if let Some(missing) = root.iter().chain(certificate.iter().flat_map(|(c, k)| [c, k])).find(|p| !p.is_file())
+        if let Some(missing) =
+            root.iter().chain(certificate.iter().flat_map(|(c, k)| [c, k])).find(|p| !p.is_file())
         {
             return Err(config("a certificate or key file is not there")
                 .with("file", missing.display())
@@ -249,7 +250,9 @@ impl Parameters {
         let mut found: Vec<(&'static str, String)> = Vec::new();
         for (key, value) in target.url.query() {
             let Some(name) = name_of(key) else {
-                return Err(config(format!("unknown parameter {key:?} in the URL")).with("known parameters", KNOWN));
+                return Err(
+                    config(format!("unknown parameter {key:?} in the URL")).with("known parameters", KNOWN)
+                );
             };
             if found.iter().any(|(k, _)| *k == name) {
                 return Err(config(format!("the parameter {name} is given twice in the URL")));
@@ -363,7 +366,8 @@ fn pooler(parameters: &Parameters) -> Result<bool> {
 /// `-c name=value` pairs, as libpq's `options` has them.
 fn settings(text: &str) -> Result<Vec<(String, String)>> {
     let wrong = || {
-        config("options of the URL cannot be read").hint("write -c name=value, several of them with spaces between")
+        config("options of the URL cannot be read")
+            .hint("write -c name=value, several of them with spaces between")
     };
     let mut settings = Vec::new();
     let mut words = text.split_whitespace();
@@ -387,7 +391,8 @@ fn one_of<const N: usize>(what: &str, given: [Option<String>; N]) -> Result<Opti
     let mut values = given.into_iter().flatten();
     let first = values.next();
     if values.next().is_some() {
-        return Err(config(format!("the {what} is given twice")).hint("give it in one place; outside the URL is safer"));
+        return Err(config(format!("the {what} is given twice"))
+            .hint("give it in one place; outside the URL is safer"));
     }
     Ok(first)
 }

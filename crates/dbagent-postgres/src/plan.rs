@@ -34,7 +34,12 @@ const COSTLY: f64 = 10_000.0;
 ///
 /// # Errors
 /// What the server says of the text.
-pub(crate) async fn estimate(link: &mut Link, text: &str, params: &Params, call: &CallContext) -> Result<Estimate> {
+pub(crate) async fn estimate(
+    link: &mut Link,
+    text: &str,
+    params: &Params,
+    call: &CallContext,
+) -> Result<Estimate> {
     Ok(read(link, text, params, call).await?.0)
 }
 
@@ -42,7 +47,12 @@ pub(crate) async fn estimate(link: &mut Link, text: &str, params: &Params, call:
 ///
 /// # Errors
 /// What the server says of the text.
-pub(crate) async fn explain(link: &mut Link, text: &str, params: &Params, call: &CallContext) -> Result<Plan> {
+pub(crate) async fn explain(
+    link: &mut Link,
+    text: &str,
+    params: &Params,
+    call: &CallContext,
+) -> Result<Plan> {
     let (estimate, warnings) = read(link, text, params, call).await?;
     let lines = run(link, AS_TEXT, text, params, call).await?;
     let read: sqlx::Result<Vec<String>> = lines.iter().map(|row| row.try_get(0)).collect();
@@ -51,9 +61,17 @@ pub(crate) async fn explain(link: &mut Link, text: &str, params: &Params, call: 
     Ok(Plan { text: lines.join("\n"), estimate })
 }
 
-async fn read(link: &mut Link, text: &str, params: &Params, call: &CallContext) -> Result<(Estimate, Vec<String>)> {
+async fn read(
+    link: &mut Link,
+    text: &str,
+    params: &Params,
+    call: &CallContext,
+) -> Result<(Estimate, Vec<String>)> {
     let rows = run(link, AS_JSON, text, params, call).await?;
-    let json = rows.first().and_then(|row| row.try_get_raw(0).ok()).and_then(|v| v.as_bytes().ok().map(<[u8]>::to_vec));
+    let json = rows
+        .first()
+        .and_then(|row| row.try_get_raw(0).ok())
+        .and_then(|v| v.as_bytes().ok().map(<[u8]>::to_vec));
     let plan: Value = json.and_then(|b| dbagent_core::serde_json::from_slice(&b).ok()).ok_or_else(|| {
         Error::new(ErrorKind::Internal, "the server showed a plan that is no JSON").op("explain")
     })?;
@@ -72,7 +90,13 @@ async fn read(link: &mut Link, text: &str, params: &Params, call: &CallContext) 
 }
 
 /// Runs words of ours before a judged text, with its parameters bound.
-async fn run(link: &mut Link, words: &str, text: &str, params: &Params, call: &CallContext) -> Result<Vec<PgRow>> {
+async fn run(
+    link: &mut Link,
+    words: &str,
+    text: &str,
+    params: &Params,
+    call: &CallContext,
+) -> Result<Vec<PgRow>> {
     let sql = format!("{words}{text}");
     let over = |_| stopped(call, "explain");
     let outcome = if params.is_empty() {
@@ -81,7 +105,8 @@ async fn run(link: &mut Link, words: &str, text: &str, params: &Params, call: &C
     } else {
         match prepare(link, &sql, call).await? {
             Ok(statement) => {
-                let query = sqlx::query_with(AssertSqlSafe(sql), bind::arguments(params, parameters(&statement))?);
+                let query =
+                    sqlx::query_with(AssertSqlSafe(sql), bind::arguments(params, parameters(&statement))?);
                 call.bound("explain", query.fetch_all(link.start()?)).await.map_err(over)?
             }
             Err(e) => Err(e),
@@ -103,7 +128,11 @@ struct Statistics {
 impl Statistics {
     fn rows(&self, node: &Value) -> Option<f64> {
         let (schema, table) = relation(node)?;
-        self.tables.iter().find(|(s, t, _)| s == schema && t == table).map(|(_, _, rows)| *rows).filter(|r| *r >= 0.0)
+        self.tables
+            .iter()
+            .find(|(s, t, _)| s == schema && t == table)
+            .map(|(_, _, rows)| *rows)
+            .filter(|r| *r >= 0.0)
     }
 }
 
@@ -114,8 +143,12 @@ async fn statistics(link: &mut Link, top: &Value, call: &CallContext) -> Result<
         return Ok(Statistics::default());
     }
     let (schemas, tables): (Vec<String>, Vec<String>) = wanted.into_iter().unzip();
-    let query = sqlx::query_as::<_, (String, String, f64, f64)>(STATISTICS).bind(schemas).bind(tables).persistent(false);
-    let rows = call.bound("explain", query.fetch_all(link.start()?)).await.map_err(|_| stopped(call, "explain"))?;
+    let query = sqlx::query_as::<_, (String, String, f64, f64)>(STATISTICS)
+        .bind(schemas)
+        .bind(tables)
+        .persistent(false);
+    let rows =
+        call.bound("explain", query.fetch_all(link.start()?)).await.map_err(|_| stopped(call, "explain"))?;
     let rows = link.done(rows, call, "explain")?;
     Ok(Statistics {
         hash_memory: rows.first().map(|(_, _, _, memory)| *memory),
@@ -145,7 +178,11 @@ fn number(node: &Value, key: &str) -> Option<f64> {
     node.get(key).and_then(Value::as_f64)
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate beyond u64 is as good as its end")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate beyond u64 is as good as its end"
+)]
 fn count(x: f64) -> u64 {
     x.max(0.0).round() as u64
 }
@@ -241,10 +278,16 @@ mod tests {
     fn loops_and_hashes_are_weighed() {
         let mut r = reading(&[]);
         let inner = json!({"Node Type": "Index Scan", "Plan Rows": 2});
-        r.node(&json!({"Node Type": "Nested Loop", "Total Cost": 20_000.0, "Plans": [scan("a", 100), inner]}), 1.0);
+        r.node(
+            &json!({"Node Type": "Nested Loop", "Total Cost": 20_000.0, "Plans": [scan("a", 100), inner]}),
+            1.0,
+        );
         assert_eq!((count(r.scanned), r.warnings.len()), (300, 1));
         let mut r = reading(&[]);
-        r.node(&json!({"Node Type": "Hash", "Plan Rows": 1_000, "Plan Width": 8, "Plans": [scan("a", 1_000)]}), 1.0);
+        r.node(
+            &json!({"Node Type": "Hash", "Plan Rows": 1_000, "Plan Width": 8, "Plans": [scan("a", 1_000)]}),
+            1.0,
+        );
         assert_eq!(r.warnings.len(), 1);
     }
 }

@@ -86,7 +86,13 @@ impl DerefMut for Conn {
 
 impl Pool {
     /// A pool over a source, with a first connection that becomes the reserve.
-    pub(crate) fn new(source: Source, first: PgConnection, facts: Facts, size: usize, wait: Duration) -> Self {
+    pub(crate) fn new(
+        source: Source,
+        first: PgConnection,
+        facts: Facts,
+        size: usize,
+        wait: Duration,
+    ) -> Self {
         Self {
             shared: Arc::new(Shared {
                 source,

@@ -11,7 +11,9 @@ use dbagent_core::rows::{ColumnSpec, Flow, RowWriter, Sink};
 use dbagent_core::{Cleared, Error, ErrorKind, Params, Result, guard};
 use futures_util::StreamExt as _;
 use sqlx::postgres::{PgRow, PgStatement};
-use sqlx::{AssertSqlSafe, Column as _, Executor as _, Row as _, SqlSafeStr as _, Statement as _, ValueRef as _};
+use sqlx::{
+    AssertSqlSafe, Column as _, Executor as _, Row as _, SqlSafeStr as _, Statement as _, ValueRef as _,
+};
 
 use crate::error::{self, sqlstate, stopped};
 use crate::pool::Link;
@@ -48,11 +50,13 @@ pub(crate) async fn stream(
             }
             Err(e) => return Err(failed(link, e, text, 0, call)),
         };
-        let shapes: Vec<Shape> = statement.columns().iter().map(|c| Shape::of(c.type_info(), money)).collect();
+        let shapes: Vec<Shape> =
+            statement.columns().iter().map(|c| Shape::of(c.type_info(), money)).collect();
         let columns = announce(statement.columns().iter().map(|c| c.name().to_owned()), &shapes);
         if is_query && shapes.contains(&Shape::Opaque) {
             let sink = sink.take().ok_or_else(used_twice)?;
-            return cursor::stream(link, text, cleared.params(), Some((columns, shapes)), sink, money, call).await;
+            return cursor::stream(link, text, cleared.params(), Some((columns, shapes)), sink, money, call)
+                .await;
         }
         match run(link, cleared.params(), &statement, columns, &shapes, &mut sink, call).await? {
             Ran::Done => return Ok(()),
@@ -154,7 +158,11 @@ pub(crate) fn parameters(statement: &PgStatement) -> &[sqlx::postgres::PgTypeInf
 }
 
 /// Prepares a text. The outer error is the call's end.
-pub(crate) async fn prepare(link: &mut Link, text: &str, call: &CallContext) -> Result<sqlx::Result<PgStatement>> {
+pub(crate) async fn prepare(
+    link: &mut Link,
+    text: &str,
+    call: &CallContext,
+) -> Result<sqlx::Result<PgStatement>> {
     let sql = AssertSqlSafe(text.to_owned()).into_sql_str();
     let prepared = call.bound("read", link.start()?.prepare(sql)).await.map_err(|_| stopped(call, "read"))?;
     _ = link.done(Ok(()), call, "read");
@@ -162,7 +170,13 @@ pub(crate) async fn prepare(link: &mut Link, text: &str, call: &CallContext) -> 
 }
 
 /// The error for a statement, with its place in the judged text, which stood behind `before` characters.
-pub(crate) fn failed(link: &mut Link, e: sqlx::Error, text: &str, before: usize, call: &CallContext) -> Error {
+pub(crate) fn failed(
+    link: &mut Link,
+    e: sqlx::Error,
+    text: &str,
+    before: usize,
+    call: &CallContext,
+) -> Error {
     let place = error::place(&e);
     match link.done::<()>(Err(e), call, "read") {
         Err(error) => error::at(error, place, text, before),
@@ -183,7 +197,8 @@ fn is_unreadable(e: &sqlx::Error) -> bool {
 
 /// Removes from the server what the driver prepared and then could not read.
 async fn forget(link: &mut Link, text: &str, call: &CallContext) -> Result<()> {
-    const LEFT: &str = "SELECT name FROM pg_catalog.pg_prepared_statements WHERE statement = $1 AND NOT from_sql";
+    const LEFT: &str =
+        "SELECT name FROM pg_catalog.pg_prepared_statements WHERE statement = $1 AND NOT from_sql";
     let left = sqlx::query_scalar::<_, String>(LEFT).bind(text).persistent(false);
     let names = call.bound("read", left.fetch_all(link.start()?)).await?;
     for name in link.done(names, call, "read")? {

@@ -157,8 +157,7 @@ impl Known {
         first: bool,
         next: &mut Wanted,
     ) -> std::result::Result<Vec<u32>, sqlx::Error> {
-        let names: Vec<ObjectName> =
-            wanted.into_iter().filter(|n| !self.relations.contains_key(n)).collect();
+        let names: Vec<ObjectName> = wanted.into_iter().filter(|n| !self.relations.contains_key(n)).collect();
         let mut row_types = Vec::new();
         if names.is_empty() {
             return Ok(row_types);

@@ -88,7 +88,11 @@ impl Shape {
                     .iter()
                     .map(|(name, info)| (name.clone(), Self::at_depth(info, money, depth + 1)))
                     .collect();
-                if shapes.iter().any(|(_, s)| *s == Self::Opaque) { Self::Opaque } else { Self::Composite(shapes) }
+                if shapes.iter().any(|(_, s)| *s == Self::Opaque) {
+                    Self::Opaque
+                } else {
+                    Self::Composite(shapes)
+                }
             }
             PgTypeKind::Simple | PgTypeKind::Pseudo | PgTypeKind::Range(_) => Self::Opaque,
         }
@@ -123,7 +127,11 @@ impl Shape {
             1560 | 1562 => Self::Bits,
             1700 => Self::Numeric,
             2950 => Self::Uuid,
-            other => return element_of(other).and_then(|e| Self::built_in(e, money)).map(|e| Self::Array(Box::new(e))),
+            other => {
+                return element_of(other)
+                    .and_then(|e| Self::built_in(e, money))
+                    .map(|e| Self::Array(Box::new(e)));
+            }
         })
     }
 

@@ -8,7 +8,9 @@ mod support;
 use std::time::Duration;
 
 use dbagent_core::context::CallContext;
-use dbagent_core::{Dialect, Error, ErrorKind, ObjectName, Param, Params, Request, Result, Target, async_trait};
+use dbagent_core::{
+    Dialect, Error, ErrorKind, ObjectName, Param, Params, Request, Result, Target, async_trait,
+};
 use dbagent_postgres::testing::raw_hardened;
 use dbagent_testkit::conformance::{Change, Corpus, Expected, Fixture, Material, Value, sql};
 use tokio::sync::OnceCell;
@@ -77,7 +79,10 @@ impl Fixture for PostgresFixture {
              WHERE i % 1 = 0 AND j % 1 = 0 AND k % 1 = 0 AND (i + j) % 1 = 0 AND (j + k) % 1 = 0"
         )));
         material.many_rows = Some((
-            text(&format!("SELECT i, 'a text of some length' AS t FROM generate_series(1, {}) AS g(i)", sql::MANY)),
+            text(&format!(
+                "SELECT i, 'a text of some length' AS t FROM generate_series(1, {}) AS g(i)",
+                sql::MANY
+            )),
             sql::MANY,
         ));
         material.types = vec![
@@ -122,13 +127,11 @@ impl Fixture for PostgresFixture {
                 ],
             ),
         ];
-        material.nested = vec![
-            one(
-                "SELECT '{\"b\": [1, {\"c\": null}], \"a\": 1.50}'::jsonb AS j, ARRAY['x', NULL] AS a",
-                &["j", "a"],
-                vec![Value::json("{\"a\":1.50,\"b\":[1,{\"c\":null}]}"), Value::json("[\"x\",null]")],
-            ),
-        ];
+        material.nested = vec![one(
+            "SELECT '{\"b\": [1, {\"c\": null}], \"a\": 1.50}'::jsonb AS j, ARRAY['x', NULL] AS a",
+            &["j", "a"],
+            vec![Value::json("{\"a\":1.50,\"b\":[1,{\"c\":null}]}"), Value::json("[\"x\",null]")],
+        )];
         material.errors = vec![
             (text("SELECT 1 / (id - id) FROM users"), ErrorKind::Data),
             (text("SELECT 'x'::int"), ErrorKind::Data),
@@ -202,7 +205,8 @@ impl Fixture for PostgresFixture {
         let statements = match change {
             Change::Create(name) => format!("CREATE TABLE {} (a INTEGER)", sql::quoted(&name.name)),
             Change::ViewOverOrders => {
-                "DROP VIEW user_emails; CREATE VIEW user_emails AS SELECT id, status AS contact FROM orders".to_owned()
+                "DROP VIEW user_emails; CREATE VIEW user_emails AS SELECT id, status AS contact FROM orders"
+                    .to_owned()
             }
             _ => return None,
         };

@@ -54,12 +54,17 @@ fn wrong() -> Why {
 }
 
 fn two(text: &str) -> Result<i64, Why> {
-    if text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit()) { text.parse().map_err(|_| wrong()) } else { Err(wrong()) }
+    if text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit()) {
+        text.parse().map_err(|_| wrong())
+    } else {
+        Err(wrong())
+    }
 }
 
 fn days(text: &str) -> Result<i64, Why> {
     let mut parts = text.split('-');
-    let (Some(year), Some(month), Some(day), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+    let (Some(year), Some(month), Some(day), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
         return Err(wrong());
     };
     if year.len() != 4 || !year.bytes().all(|b| b.is_ascii_digit()) {

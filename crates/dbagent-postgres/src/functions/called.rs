@@ -122,10 +122,12 @@ impl Called {
             return Some(Self::Implicit);
         }
         if let Some(inner) = text.strip_prefix("operator(").and_then(|t| t.strip_suffix(')')) {
-            return Some(Self::Operator(match take(inner).and_then(|(s, r)| Some((s, r.strip_prefix('.')?))) {
-                Some((schema, name)) => Qualified::within(schema, name),
-                None => Qualified::bare(inner),
-            }));
+            return Some(Self::Operator(
+                match take(inner).and_then(|(s, r)| Some((s, r.strip_prefix('.')?))) {
+                    Some((schema, name)) => Qualified::within(schema, name),
+                    None => Qualified::bare(inner),
+                },
+            ));
         }
         if let Some(name) = text.strip_prefix("type ") {
             return qualified(name).map(Self::Type);
@@ -148,12 +150,14 @@ mod tests {
 
     #[test]
     fn every_name_survives_and_no_two_are_the_same_text() {
-        let odd = ["lower", "Lower", "a.b", "a\"b", "type x", "operator(+)", "implicit casts", "ü", "a b", "1"];
+        let odd =
+            ["lower", "Lower", "a.b", "a\"b", "type x", "operator(+)", "implicit casts", "ü", "a b", "1"];
         let mut all = vec![Called::Implicit];
         for name in odd {
             all.push(Called::Attribute(name.into()));
             all.push(Called::Field(name.into()));
-            for q in [Qualified::bare(name), Qualified::within("public", name), Qualified::within(name, "f")] {
+            for q in [Qualified::bare(name), Qualified::within("public", name), Qualified::within(name, "f")]
+            {
                 all.push(Called::Function(q.clone()));
                 all.push(Called::Type(q));
             }

@@ -150,7 +150,8 @@ impl Walk<'_> {
                 open.extend(expr.as_deref());
             }
             NodeEnum::ResTarget(target) => {
-                let pg_query::protobuf::ResTarget { name: _, indirection, val, location: _ } = target.as_ref();
+                let pg_query::protobuf::ResTarget { name: _, indirection, val, location: _ } =
+                    target.as_ref();
                 self.indirection(indirection, open);
                 open.extend(val.as_deref());
             }
@@ -229,7 +230,8 @@ impl Walk<'_> {
     }
 
     fn sub_link<'n>(&mut self, link: &'n SubLink, env: Env, open: &mut Vec<&'n Node>) {
-        let SubLink { xpr: _, sub_link_type, sub_link_id: _, testexpr, oper_name, subselect, location } = link;
+        let SubLink { xpr: _, sub_link_type, sub_link_id: _, testexpr, oper_name, subselect, location } =
+            link;
         let span = self.span(*location, 1);
         match SubLinkType::try_from(*sub_link_type) {
             Ok(

@@ -225,7 +225,8 @@ impl Walk<'_> {
     }
 
     fn xml_table<'n>(&mut self, table: &'n RangeTableFunc, later: &mut Later<'n>) {
-        let RangeTableFunc { lateral: _, docexpr, rowexpr, namespaces, columns, alias: _, location: _ } = table;
+        let RangeTableFunc { lateral: _, docexpr, rowexpr, namespaces, columns, alias: _, location: _ } =
+            table;
         later.on.extend(docexpr.as_deref());
         later.on.extend(rowexpr.as_deref());
         for namespace in namespaces {

@@ -2,9 +2,7 @@
 
 use dbagent_core::Effects;
 use dbagent_core::guard::{Rule, Span, StatementClass};
-use pg_query::protobuf::{
-    GroupingSet, IntoClause, LockingClause, ResTarget, SelectStmt, SortBy, WindowDef,
-};
+use pg_query::protobuf::{GroupingSet, IntoClause, LockingClause, ResTarget, SelectStmt, SortBy, WindowDef};
 use pg_query::{Node, NodeEnum};
 
 use super::from::Later;

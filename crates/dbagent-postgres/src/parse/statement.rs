@@ -113,7 +113,8 @@ impl Walk<'_> {
                 self.unknown("this option of EXPLAIN", None);
                 continue;
             };
-            let DefElem { defnamespace: _, defname, arg, defaction: _, location, arg_location: _ } = option.as_ref();
+            let DefElem { defnamespace: _, defname, arg, defaction: _, location, arg_location: _ } =
+                option.as_ref();
             let span = self.span(*location, 1);
             if EXPLAIN_OPTIONS.binary_search(&defname.as_str()).is_err() {
                 self.unknown("this option of EXPLAIN", span);
@@ -138,7 +139,9 @@ impl Walk<'_> {
             }
             Some(body) => match self.statement(body) {
                 // What cannot be told does not become an explanation.
-                class @ (StatementClass::Unknown | StatementClass::Session | StatementClass::Procedure) => class,
+                class @ (StatementClass::Unknown | StatementClass::Session | StatementClass::Procedure) => {
+                    class
+                }
                 _ => StatementClass::Explain,
             },
         }

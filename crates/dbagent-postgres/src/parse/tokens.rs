@@ -29,9 +29,8 @@ impl Tokens {
                 other => other.to_string(),
             })
         })?;
-        let comment = |t: &ScanToken| {
-            t.token == Token::SqlComment as i32 || t.token == Token::CComment as i32
-        };
+        let comment =
+            |t: &ScanToken| t.token == Token::SqlComment as i32 || t.token == Token::CComment as i32;
         let place = |at: i32| usize::try_from(at).unwrap_or_default();
         let (mut spans, mut depth) = (Vec::new(), 0_usize);
         for token in scanned.iter().filter(|t| !comment(t)) {

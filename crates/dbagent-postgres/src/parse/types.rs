@@ -17,8 +17,16 @@ impl Walk<'_> {
 
     /// A type that values become.
     pub(super) fn type_name(&mut self, name: &TypeName) {
-        let TypeName { names, type_oid: _, setof: _, pct_type, typmods, typemod: _, array_bounds: _, location } =
-            name;
+        let TypeName {
+            names,
+            type_oid: _,
+            setof: _,
+            pct_type,
+            typmods,
+            typemod: _,
+            array_bounds: _,
+            location,
+        } = name;
         let span = self.span(*location, names.len());
         if *pct_type {
             return self.unknown("%TYPE", span);
@@ -35,7 +43,8 @@ impl Walk<'_> {
     fn modifier(&mut self, node: &Node) {
         match inner(node) {
             Some(NodeEnum::AConst(_)) => {}
-            Some(NodeEnum::ColumnRef(word)) if matches!(word.fields.as_slice(), [w] if string(w).is_some()) => {}
+            Some(NodeEnum::ColumnRef(word)) if matches!(word.fields.as_slice(), [w] if string(w).is_some()) =>
+                {}
             _ => self.unknown("this modifier of a type", None),
         }
     }

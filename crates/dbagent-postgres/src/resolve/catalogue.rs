@@ -192,8 +192,7 @@ pub(super) async fn routines(
 }
 
 pub(super) async fn functions(connection: &mut PgConnection, wanted: &[u32]) -> Result<Vec<FunctionRow>> {
-    let rows =
-        sqlx::query(include_str!("functions.sql")).bind(oids(wanted)).fetch_all(connection).await?;
+    let rows = sqlx::query(include_str!("functions.sql")).bind(oids(wanted)).fetch_all(connection).await?;
     let read = |row: &sqlx::postgres::PgRow| {
         let schema: String = row.try_get("schema")?;
         let name: String = row.try_get("name")?;

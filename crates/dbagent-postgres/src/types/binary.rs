@@ -160,9 +160,12 @@ fn elements(shape: &Shape, lengths: &[usize], wire: &mut Wire<'_>, out: &mut Str
 
 fn composite(attributes: &[(String, Shape)], wire: &mut Wire<'_>, out: &mut String) -> Result<()> {
     if usize::try_from(wire.i32()?) != Ok(attributes.len()) {
-        return Err(Error::new(ErrorKind::Conflict, "a composite type was changed while the session was open")
-            .hint("try again")
-            .retry(dbagent_core::Retry::Later));
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            "a composite type was changed while the session was open",
+        )
+        .hint("try again")
+        .retry(dbagent_core::Retry::Later));
     }
     out.push('{');
     for (i, (name, shape)) in attributes.iter().enumerate() {

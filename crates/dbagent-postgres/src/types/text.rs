@@ -210,7 +210,8 @@ mod tests {
 
     #[test]
     fn money_of_any_locale_is_a_number() {
-        for (text, expected) in [("$1,234.56", "1234.56"), ("-$0.05", "-0.05"), ("(1.234,56 €)", "-1234.56")] {
+        for (text, expected) in [("$1,234.56", "1234.56"), ("-$0.05", "-0.05"), ("(1.234,56 €)", "-1234.56")]
+        {
             assert_eq!(money(text, 100), expected);
         }
     }

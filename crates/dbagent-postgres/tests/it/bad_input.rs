@@ -45,7 +45,9 @@ async fn as_many_columns_as_a_table_may_have() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cell_of_two_hundred_megabytes_is_an_error_and_the_session_lives() {
-    let Some(db) = Scratch::with("CREATE TABLE t (a text); INSERT INTO t SELECT repeat('x', 200 << 20)").await else {
+    let Some(db) =
+        Scratch::with("CREATE TABLE t (a text); INSERT INTO t SELECT repeat('x', 200 << 20)").await
+    else {
         return;
     };
     let session = db.session().await;
@@ -63,7 +65,10 @@ async fn names_of_every_kind_are_names() {
     let names = ["Users", "ORDER", "select", "🦀 crab", "a\"b", "é́", "x.y", "tab\tname", " lead"];
     for name in names {
         let quoted = name.replace('"', "\"\"");
-        db.change(&format!("CREATE TABLE \"{quoted}\" (\"{quoted}\" int); INSERT INTO \"{quoted}\" VALUES (1)")).await;
+        db.change(&format!(
+            "CREATE TABLE \"{quoted}\" (\"{quoted}\" int); INSERT INTO \"{quoted}\" VALUES (1)"
+        ))
+        .await;
     }
     let session = db.session().await;
     let listed = session.objects(None, Page::default(), &call()).await.unwrap();
@@ -104,12 +109,21 @@ async fn a_lock_is_not_waited_for_to_the_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn conflicts_between_transactions_are_told_apart() {
-    let Some(db) = Scratch::with("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)").await else { return };
+    let Some(db) = Scratch::with("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)").await else {
+        return;
+    };
     // Two writers that wait for each other: one of them is the victim, and its error is what ours would be.
     let (mut a, mut b) = (db.owner().await, db.owner().await);
-    a.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 10 WHERE a = 1")).await.unwrap();
-    b.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 20 WHERE a = 2")).await.unwrap();
-    let one = tokio::spawn(async move { a.execute(sqlx::raw_sql("UPDATE t SET a = 11 WHERE a = 2")).await.map(|_| ()) });
+    a.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 10 WHERE a = 1"))
+        .await
+        .unwrap();
+    b.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 20 WHERE a = 2"))
+        .await
+        .unwrap();
+    let one =
+        tokio::spawn(
+            async move { a.execute(sqlx::raw_sql("UPDATE t SET a = 11 WHERE a = 2")).await.map(|_| ()) },
+        );
     let two = b.execute(sqlx::raw_sql("UPDATE t SET a = 21 WHERE a = 1")).await.map(|_| ());
     _ = b.close().await;
     let failed = [one.await.unwrap(), two].into_iter().filter_map(Result::err).next().expect("a victim");

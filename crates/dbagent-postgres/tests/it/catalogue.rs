@@ -56,7 +56,8 @@ async fn shop(db: Scratch) {
     db.change(SHOP).await;
     let session = db.session().await;
     let listed = session.objects(None, Page { offset: 0, size: 100 }, &call()).await.unwrap();
-    let names: Vec<(String, ObjectKind)> = listed.objects.iter().map(|o| (o.name.to_string(), o.kind)).collect();
+    let names: Vec<(String, ObjectKind)> =
+        listed.objects.iter().map(|o| (o.name.to_string(), o.kind)).collect();
     let expected = [
         ("audit.entry", ObjectKind::Table),
         ("public.away", ObjectKind::ForeignTable),

@@ -13,13 +13,25 @@ async fn nothing_that_a_statement_does_outlives_it() {
     for (text, afterwards) in [
         ("SELECT pg_advisory_lock(4242)", "SELECT 1 FROM pg_locks WHERE locktype = 'advisory'"),
         ("SELECT pg_advisory_xact_lock(4242)", "SELECT 1 FROM pg_locks WHERE locktype = 'advisory'"),
-        ("SELECT set_config('work_mem', '1234kB', false)", "SELECT 1 WHERE current_setting('work_mem') = '1234kB'"),
+        (
+            "SELECT set_config('work_mem', '1234kB', false)",
+            "SELECT 1 WHERE current_setting('work_mem') = '1234kB'",
+        ),
         ("SET work_mem = '1234kB'", "SELECT 1 WHERE current_setting('work_mem') = '1234kB'"),
-        ("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE", "SELECT 1 WHERE current_setting('transaction_read_only') = 'off'"),
+        (
+            "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
+            "SELECT 1 WHERE current_setting('transaction_read_only') = 'off'",
+        ),
         ("SET TRANSACTION READ WRITE", "SELECT 1 WHERE current_setting('transaction_read_only') = 'off'"),
-        ("SET default_transaction_read_only = off", "SELECT 1 WHERE current_setting('default_transaction_read_only') = 'off'"),
+        (
+            "SET default_transaction_read_only = off",
+            "SELECT 1 WHERE current_setting('default_transaction_read_only') = 'off'",
+        ),
         ("SET statement_timeout = 0", "SELECT 1 WHERE current_setting('statement_timeout') = '0'"),
-        ("SET search_path = pg_temp", "SELECT 1 WHERE current_setting('search_path') NOT LIKE 'pg_catalog, %'"),
+        (
+            "SET search_path = pg_temp",
+            "SELECT 1 WHERE current_setting('search_path') NOT LIKE 'pg_catalog, %'",
+        ),
         ("SET ROLE pg_monitor", "SELECT 1 WHERE current_user = 'pg_monitor'"),
         ("LISTEN kit", "SELECT pg_listening_channels()"),
         ("DECLARE kept CURSOR WITH HOLD FOR SELECT 1", "SELECT 1 FROM pg_cursors"),

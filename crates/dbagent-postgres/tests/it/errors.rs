@@ -75,7 +75,9 @@ async fn a_port_where_nobody_or_somebody_else_listens() {
     assert!(e.message().contains("socket"), "{e}");
 
     // One that answers HTTP, one that speaks first as MySQL does, with and without encryption asked for.
-    for (greets, says) in [(false, &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..]), (true, &b"J\0\0\0\x0a8.0.40\0"[..])] {
+    for (greets, says) in
+        [(false, &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..]), (true, &b"J\0\0\0\x0a8.0.40\0"[..])]
+    {
         for mode in ["prefer", "disable", "require"] {
             let port = speaks(greets, says).await;
             let e = fails(target(&format!("postgres://u:p@127.0.0.1:{port}/x?sslmode={mode}"))).await;

@@ -9,7 +9,9 @@ use crate::support::{DIALECT, Scratch, call, run, run_up_to};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pool_of_the_host_is_used_and_given_back_clean() {
-    let Some(db) = Scratch::with("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)").await else { return };
+    let Some(db) = Scratch::with("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)").await else {
+        return;
+    };
     let pool = PgPoolOptions::new().max_connections(2).connect(&db.url).await.unwrap();
     let target = Target::new("host", ConnUrl::parse("postgres://of-the-host").unwrap());
     let session = from_pool(pool.clone(), &target).await.unwrap();

@@ -46,7 +46,8 @@ async fn rows_out_and_rows_read_are_told_apart() {
     let limited = estimate(&session, "SELECT * FROM big LIMIT 5").await;
     assert_eq!(limited.rows_out, Some(5));
     assert_eq!(estimate(&session, "EXPLAIN SELECT 1").await, Estimate::UNKNOWN);
-    let bound = Request::text("SELECT * FROM big WHERE id = $1").with_params(Params::Positional(vec![Param::I64(7)]));
+    let bound =
+        Request::text("SELECT * FROM big WHERE id = $1").with_params(Params::Positional(vec![Param::I64(7)]));
     let bound = cleared(&session, bound).await;
     assert_eq!(session.estimate(&bound, &call()).await.unwrap().unwrap().rows_out, Some(1));
 }
@@ -69,12 +70,17 @@ async fn a_plan_warns_of_what_costs_most() {
     let Some(db) = Scratch::with(BIG).await else { return };
     let session = db.session().await;
     let whole = explain(&session, "SELECT name FROM big WHERE id > 1000").await;
-    assert!(whole.text.contains("Scan on big") && whole.text.contains("Note: public.big is read whole"), "{}", whole.text);
+    assert!(
+        whole.text.contains("Scan on big") && whole.text.contains("Note: public.big is read whole"),
+        "{}",
+        whole.text
+    );
     let few = explain(&session, "SELECT name FROM big WHERE name = 'name 7'").await;
     assert!(!few.text.contains("Note:"), "{}", few.text);
     let few = explain(&session, "SELECT name FROM big WHERE id = 7").await;
     assert!(few.text.contains("Index") && !few.text.contains("Note:"), "{}", few.text);
-    let product = explain(&session, "SELECT count(*) FROM small a, small b, small c WHERE a.id + b.id < c.id").await;
+    let product =
+        explain(&session, "SELECT count(*) FROM small a, small b, small c WHERE a.id + b.id < c.id").await;
     assert!(product.text.contains("Note: a nested loop of cost"), "{}", product.text);
     let hash = explain(&session, "SELECT count(*) FROM big a JOIN big b ON a.name = b.name").await;
     assert!(hash.text.contains("Note: a hash of about"), "{}", hash.text);

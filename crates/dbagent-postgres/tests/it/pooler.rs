@@ -20,7 +20,8 @@ async fn sessions_share_the_servers_behind_a_pooler() {
                 let rows = run_up_to(&session, request, Some(5), &call()).await.rows();
                 assert_eq!(rows, [[Value::Int(number * 100 + i + 1), Value::json("[\"1.5\",null]")]]);
                 assert_eq!(run(&session, "SELECT count(*) FROM artist").await.value(), Value::Int(275));
-                let row = run(&session, "SELECT int4range(1, 3) AS r, '{[1,3)}'::int4multirange AS m").await.rows();
+                let row =
+                    run(&session, "SELECT int4range(1, 3) AS r, '{[1,3)}'::int4multirange AS m").await.rows();
                 assert_eq!(row, [[Value::text("[1,3)"), Value::text("{[1,3)}")]]);
                 let request = Request::text("SELECT point($1, 2) AS p")
                     .with_params(Params::Positional(vec![Param::F64(0.5)]));
@@ -46,7 +47,10 @@ async fn statements_are_cancelled_through_a_pooler() {
         assert!(rows.next().await.unwrap().is_some());
         call.cancel.cancel();
         assert_eq!(collect(rows).await.error().kind(), ErrorKind::Cancelled);
-        assert_eq!(run_up_to(&session, Request::text(endless), Some(5), &crate::support::call()).await.rows().len(), 5);
+        assert_eq!(
+            run_up_to(&session, Request::text(endless), Some(5), &crate::support::call()).await.rows().len(),
+            5
+        );
     }
     assert_eq!(run(&session, "SELECT 1 AS v").await.value(), Value::Int(1));
     assert_eq!(run(&session, "SHOW TimeZone").await.value(), Value::text("UTC"));

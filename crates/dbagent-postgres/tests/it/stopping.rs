@@ -74,7 +74,8 @@ async fn enough_rows_and_dropped_rows_end_the_statement() {
     until("the cursor is closed", || async { active(&db).await == "0" }).await;
     // One connection served all of it: each came back.
     works(&session).await;
-    let connections = db.value("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()").await;
+    let connections =
+        db.value("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()").await;
     assert!(connections.parse::<u32>().unwrap() <= 4, "{connections}");
 }
 
@@ -101,11 +102,14 @@ async fn a_frozen_server_does_not_hold_the_call() {
     let session = open(target(server.url())).await.unwrap();
     works(&session).await;
     server.freeze().unwrap();
-    let e = run_up_to(&session, Request::text("SELECT 1"), None, &CallContext::within(Duration::from_secs(1))).await;
+    let e =
+        run_up_to(&session, Request::text("SELECT 1"), None, &CallContext::within(Duration::from_secs(1)))
+            .await;
     let e = e.error();
     assert_eq!(e.kind(), ErrorKind::Timeout, "{e}");
     assert!(stopped_by_itself(&e), "{e}");
-    let e = open(target(&crate::support::with_parameter(server.url(), "connect_timeout=1"))).await.err().unwrap();
+    let e =
+        open(target(&crate::support::with_parameter(server.url(), "connect_timeout=1"))).await.err().unwrap();
     assert_eq!(e.kind(), ErrorKind::Connection, "{e}");
     assert!(e.to_string().contains("did not answer"), "{e}");
     server.thaw().unwrap();

@@ -105,7 +105,8 @@ impl Drop for Scratch {
             conn.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await
         };
         let thread = std::thread::spawn(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             // A server that a test killed takes its databases along.
             _ = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), drop).await });
         });

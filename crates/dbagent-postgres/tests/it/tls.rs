@@ -22,12 +22,16 @@ async fn refused(url: &str) -> Error {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_mode_does_what_libpq_says() {
-    let (Some(any), Some(url), Some(ca)) = (variable("URL"), variable("TLS_URL"), variable("CA")) else { return };
+    let (Some(any), Some(url), Some(ca)) = (variable("URL"), variable("TLS_URL"), variable("CA")) else {
+        return;
+    };
     // An account that both ways are open to.
-    for (mode, expected) in
-        [("disable", false), ("allow", false), ("prefer", true), ("require", true)]
-    {
-        assert_eq!(encrypted(&with_parameter(&any, &format!("sslmode={mode}"))).await.unwrap(), expected, "{mode}");
+    for (mode, expected) in [("disable", false), ("allow", false), ("prefer", true), ("require", true)] {
+        assert_eq!(
+            encrypted(&with_parameter(&any, &format!("sslmode={mode}"))).await.unwrap(),
+            expected,
+            "{mode}"
+        );
     }
     // One that the server admits only encrypted.
     for mode in ["allow", "prefer", "require"] {
@@ -45,9 +49,16 @@ async fn every_mode_does_what_libpq_says() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_that_does_not_verify_is_an_error_of_its_own() {
-    let (Some(url), Some(ca), Some(other)) = (variable("TLS_URL"), variable("CA"), variable("OLD_CA")) else { return };
+    let (Some(url), Some(ca), Some(other)) = (variable("TLS_URL"), variable("CA"), variable("OLD_CA")) else {
+        return;
+    };
     // Nobody vouches for it; somebody else's authority.
-    for parameters in ["sslmode=verify-full".to_owned(), "sslmode=verify-ca".to_owned(), format!("sslmode=verify-full&sslrootcert={other}"), format!("sslmode=require&sslrootcert={other}")] {
+    for parameters in [
+        "sslmode=verify-full".to_owned(),
+        "sslmode=verify-ca".to_owned(),
+        format!("sslmode=verify-full&sslrootcert={other}"),
+        format!("sslmode=require&sslrootcert={other}"),
+    ] {
         let e = refused(&with_parameter(&url, &parameters)).await;
         assert_eq!(e.kind(), ErrorKind::Tls, "{parameters}: {e}");
     }
@@ -55,7 +66,9 @@ async fn a_certificate_that_does_not_verify_is_an_error_of_its_own() {
     let proxy = Proxy::before(&url, "127.0.0.2").await;
     let e = refused(&with_parameter(&proxy.url, &format!("sslmode=verify-full&sslrootcert={ca}"))).await;
     assert_eq!(e.kind(), ErrorKind::Tls, "{e}");
-    assert!(encrypted(&with_parameter(&proxy.url, &format!("sslmode=verify-ca&sslrootcert={ca}"))).await.unwrap());
+    assert!(
+        encrypted(&with_parameter(&proxy.url, &format!("sslmode=verify-ca&sslrootcert={ca}"))).await.unwrap()
+    );
     let missing = refused(&with_parameter(&url, "sslmode=verify-full&sslrootcert=/no/such.pem")).await;
     assert_eq!(missing.kind(), ErrorKind::Config, "{missing}");
 }

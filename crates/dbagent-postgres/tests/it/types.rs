@@ -139,9 +139,13 @@ async fn many_moments_are_written_as_the_server_does() {
     let session = db.session().await;
     for shape in ["timestamp", "date", "timestamptz", "time", "interval"] {
         let value = match shape {
-            "interval" => "(i * 7919)::text::interval * 1000 - make_interval(months => (i * 31 % 4001 - 2000)::int)",
+            "interval" => {
+                "(i * 7919)::text::interval * 1000 - make_interval(months => (i * 31 % 4001 - 2000)::int)"
+            }
             "time" => "time '00:00' + make_interval(secs => i * 3.000007)",
-            _ => "timestamp '2000-01-01' + make_interval(days => (i * i * 13 - 1000000)::int, secs => i * 1.000013)",
+            _ => {
+                "timestamp '2000-01-01' + make_interval(days => (i * i * 13 - 1000000)::int, secs => i * 1.000013)"
+            }
         };
         let query = format!(
             "SELECT v, v::text FROM (SELECT ({value})::{shape} AS v FROM generate_series(1, 2000) AS g(i)) AS t"
@@ -164,7 +168,10 @@ async fn nested_values() {
         &session,
         &[
             ("'{\"a\": 1.50, \"b\": [true, null]}'::json", json("{\"a\": 1.50, \"b\": [true, null]}")),
-            ("'{\"b\":1,\"a\":12345678901234567890.10}'::jsonb", json("{\"a\": 12345678901234567890.10, \"b\": 1}")),
+            (
+                "'{\"b\":1,\"a\":12345678901234567890.10}'::jsonb",
+                json("{\"a\": 12345678901234567890.10, \"b\": 1}"),
+            ),
             ("'null'::jsonb", json("null")),
             ("'\"text\"'::jsonb", json("\"text\"")),
             ("ARRAY[1, NULL, 3]", json("[1,null,3]")),
@@ -172,7 +179,10 @@ async fn nested_values() {
             ("ARRAY[[1,2],[3,4]]", json("[[1,2],[3,4]]")),
             ("'{{{1,2}},{{3,NULL}}}'::int8[]", json("[[[1,2]],[[3,null]]]")),
             ("'[0:1]={5,6}'::int[]", json("{\"lower_bounds\":[0],\"elements\":[5,6]}")),
-            ("ARRAY['a', NULL, 'NULL', 'q\"\\', 'x,y', '']", json("[\"a\",null,\"NULL\",\"q\\\"\\\\\",\"x,y\",\"\"]")),
+            (
+                "ARRAY['a', NULL, 'NULL', 'q\"\\', 'x,y', '']",
+                json("[\"a\",null,\"NULL\",\"q\\\"\\\\\",\"x,y\",\"\"]"),
+            ),
             ("ARRAY[1.50, 2]::numeric[]", json("[\"1.50\",\"2\"]")),
             ("ARRAY['NaN', 0.5]::float8[]", json("[{\"$double\":\"NaN\"},0.5]")),
             ("ARRAY[true, false]", json("[true,false]")),
@@ -221,7 +231,10 @@ async fn networks_ranges_search_and_geometry() {
             ("'[1,5]'::int4range", text("[1,6)")),
             ("'empty'::int8range", text("empty")),
             ("'[1.5,)'::numrange", text("[1.5,)")),
-            ("'[2024-01-01 00:00,2024-02-01)'::tsrange", text("[\"2024-01-01 00:00:00\",\"2024-02-01 00:00:00\")")),
+            (
+                "'[2024-01-01 00:00,2024-02-01)'::tsrange",
+                text("[\"2024-01-01 00:00:00\",\"2024-02-01 00:00:00\")"),
+            ),
             ("ARRAY['[1,3)']::int4range[]", text("{\"[1,3)\"}")),
             ("'{[1,3),[5,8)}'::int4multirange", text("{[1,3),[5,8)}")),
             ("'{}'::nummultirange", text("{}")),
@@ -256,13 +269,18 @@ async fn types_of_extensions_are_text() {
         ("vector", "'[1,2.5,3]'::vector", "[1,2.5,3]"),
         ("postgis", "ST_AsText('POINT(1 2)'::geometry)", "POINT(1 2)"),
     ] {
-        let there = db.value(&format!("SELECT count(*) FROM pg_available_extensions WHERE name = '{extension}'")).await;
+        let there = db
+            .value(&format!("SELECT count(*) FROM pg_available_extensions WHERE name = '{extension}'"))
+            .await;
         if there == "0" {
             println!("SKIPPED postgres: the server has no extension {extension}");
             continue;
         }
         db.change(&format!("CREATE EXTENSION {extension}")).await;
-        db.change(&format!("CREATE TABLE of_{extension} AS SELECT {expression} AS v, ARRAY[{expression}] AS a")).await;
+        db.change(&format!(
+            "CREATE TABLE of_{extension} AS SELECT {expression} AS v, ARRAY[{expression}] AS a"
+        ))
+        .await;
         let session = db.session().await;
         let row = run(&session, &format!("SELECT v, v AS again FROM of_{extension}")).await.rows();
         assert_eq!(row, [[text(expected), text(expected)]], "{extension}");
@@ -278,9 +296,13 @@ async fn results_without_rows_have_their_columns() {
     for (query, expected) in [
         ("SELECT 1 AS a, 'x'::text AS \"b c\" WHERE false", vec!["a", "b c"]),
         ("SELECT point(1,2) AS \"a b\", 1 AS \"<&>_x\" WHERE false", vec!["a b", "<&>_x"]),
-        ("SELECT '{}'::int4multirange AS \"Ünï表\", 1 AS \"a\"\"b\", 2 AS \"_x0041_\" WHERE false", vec!["Ünï表", "a\"b", "_x0041_"]),
+        (
+            "SELECT '{}'::int4multirange AS \"Ünï表\", 1 AS \"a\"\"b\", 2 AS \"_x0041_\" WHERE false",
+            vec!["Ünï表", "a\"b", "_x0041_"],
+        ),
     ] {
-        let mut rows = crate::support::start(&session, Request::text(query), Some(10), &call()).await.unwrap();
+        let mut rows =
+            crate::support::start(&session, Request::text(query), Some(10), &call()).await.unwrap();
         assert!(rows.next().await.unwrap().is_none_or(|b| b.num_rows() == 0), "{query}");
         let names: Vec<String> = rows.schema().unwrap().fields().iter().map(|f| f.name().clone()).collect();
         assert_eq!(names, expected, "{query}");
@@ -289,7 +311,9 @@ async fn results_without_rows_have_their_columns() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn parameters_are_bound_as_what_the_server_takes_them_for() {
-    let Some(db) = Scratch::with("CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN positive AS int").await else {
+    let Some(db) =
+        Scratch::with("CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN positive AS int").await
+    else {
         return;
     };
     let session = db.session().await;
@@ -307,7 +331,11 @@ async fn parameters_are_bound_as_what_the_server_takes_them_for() {
         ("SELECT $1::bool", Param::Bool(true), Value::Bool(true)),
         ("SELECT $1::date", Param::Date("2024-02-29".into()), text("2024-02-29")),
         ("SELECT $1::timestamp", Param::Date("2024-05-01T10:00:00.5".into()), text("2024-05-01 10:00:00.5")),
-        ("SELECT $1::timestamptz", Param::Date("2024-05-01T10:00:00+02:00".into()), text("2024-05-01 08:00:00+00")),
+        (
+            "SELECT $1::timestamptz",
+            Param::Date("2024-05-01T10:00:00+02:00".into()),
+            text("2024-05-01 08:00:00+00"),
+        ),
         ("SELECT $1::timestamptz", Param::Date("1969-12-31".into()), text("1969-12-31 00:00:00+00")),
         ("SELECT $1::time", t("10:30"), text("10:30:00")),
         ("SELECT $1::bytea", Param::Bytes(vec![0, 255]), Value::Bytes(vec![0, 255])),
