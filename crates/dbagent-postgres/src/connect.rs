@@ -6,6 +6,7 @@ use sqlx::{Connection as _, Row as _};
 
 use crate::error::{Phase, sqlstate, translate, translate_hiding};
 use crate::options::{Host, Place, TlsMode, Wanted};
+use crate::transaction;
 
 /// What a session knows of its server from its first connection on.
 #[derive(Debug, Clone)]
@@ -66,22 +67,7 @@ async fn connect_to(place: &Place, host: &Host) -> Result<PgConnection> {
         match PgConnection::connect_with(&place.connect_options(host, *mode)).await {
             Ok(conn) => return Ok(conn),
             Err(e) if attempts.peek().is_some() && encryption_may_help(&e) => {}
-            Err(e) => {
-                let refused = sqlstate(&e).as_deref() == Some("28000");
-                let error = named(translate_hiding(e, Phase::Open, &place.hidden));
-                if refused && place.tls.mode == TlsMode::Disable && needs_tls(place, host).await {
-                    return Err(named(
-                        Error::new(
-                            ErrorKind::Tls,
-                            "the server admits this account only over an encrypted connection",
-                        )
-                        .op("open")
-                        .code("28000")
-                        .hint("do not retry: write sslmode=require, or better verify-full, in the URL"),
-                    ));
-                }
-                return Err(error);
-            }
+            Err(e) => return Err(named(explained(place, host, e).await)),
         }
     }
     Err(Error::new(ErrorKind::Internal, "no way of encryption was tried"))
@@ -98,12 +84,31 @@ fn encryption_may_help(e: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether the server asks for a password once the connection is encrypted. The password is not sent.
-async fn needs_tls(place: &Place, host: &Host) -> bool {
-    match PgConnection::connect_with(&place.probe_options(host, PgSslMode::Require)).await {
-        Ok(_) => true,
-        Err(e) => sqlstate(&e).as_deref() == Some("28P01"),
+/// The error for a connection that failed. Where encryption is switched off, the server is asked once more
+/// with it, without the password: how it answers tells what is wrong, where its own words would have to be
+/// understood.
+async fn explained(place: &Place, host: &Host, e: sqlx::Error) -> Error {
+    let refused = sqlstate(&e).as_deref() == Some("28000");
+    let cut = matches!(&e, sqlx::Error::Io(e) if e.kind() == std::io::ErrorKind::UnexpectedEof);
+    if place.tls.mode == TlsMode::Disable && (refused || cut) {
+        let mode = if refused { PgSslMode::Require } else { PgSslMode::Prefer };
+        match PgConnection::connect_with(&place.probe_options(host, mode)).await {
+            Err(answer) if cut && matches!(answer, sqlx::Error::Protocol(_)) => {
+                return translate_hiding(answer, Phase::Open, &place.hidden);
+            }
+            Err(answer) if refused && sqlstate(&answer).as_deref() == Some("28P01") => return needs_tls(),
+            Ok(_) if refused => return needs_tls(),
+            _ => {}
+        }
     }
+    translate_hiding(e, Phase::Open, &place.hidden)
+}
+
+fn needs_tls() -> Error {
+    Error::new(ErrorKind::Tls, "the server admits this account only over an encrypted connection")
+        .op("open")
+        .code("28000")
+        .hint("do not retry: write sslmode=require, or better verify-full, in the URL")
 }
 
 /// Whether the server is of the kind that `target_session_attrs` wants.
@@ -111,11 +116,7 @@ async fn fits(place: &Place, host: &Host, conn: &mut PgConnection) -> Result<()>
     if place.wanted == Wanted::Any {
         return Ok(());
     }
-    let standby: bool = sqlx::query_scalar("SELECT pg_catalog.pg_is_in_recovery()")
-        .persistent(false)
-        .fetch_one(conn)
-        .await
-        .map_err(|e| translate_hiding(e, Phase::Open, &place.hidden))?;
+    let standby = facts(conn).await?.standby;
     let (wanted, is) = match (place.wanted, standby) {
         (Wanted::Primary, true) => ("a primary server", "a read-only replica"),
         (Wanted::Standby, false) => ("a standby", "the primary server"),
@@ -148,6 +149,11 @@ pub(crate) async fn facts(conn: &mut PgConnection) -> Result<Facts> {
             money: money.filter(|units| *units > 0).unwrap_or(100),
         })
     };
-    let row = sqlx::query(FACTS).persistent(false).fetch_one(conn).await;
-    row.and_then(read).map_err(|e| translate(e, Phase::Catalogue).op("open"))
+    let asked = async {
+        transaction::open(conn).await?;
+        let row = sqlx::query(FACTS).persistent(false).fetch_one(&mut *conn).await?;
+        transaction::close(conn).await?;
+        read(row)
+    };
+    asked.await.map_err(|e| translate(e, Phase::Catalogue).op("open"))
 }

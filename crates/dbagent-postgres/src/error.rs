@@ -68,7 +68,8 @@ impl std::fmt::Debug for Hidden {
 impl Hidden {
     fn hide(&self, text: &str) -> String {
         let mut text = Cow::Borrowed(text);
-        for secret in self.0.iter().filter(|s| !s.is_empty()) {
+        // What is shorter stands in many words by chance.
+        for secret in self.0.iter().filter(|s| s.len() > 3) {
             if text.contains(secret.as_str()) {
                 text = Cow::Owned(text.replace(secret.as_str(), "****"));
             }
@@ -93,7 +94,7 @@ pub(crate) fn translate_hiding(e: sqlx::Error, phase: Phase, hidden: &Hidden) ->
         sqlx::Error::Tls(e) => tls(&hidden.hide(&e.to_string())),
         sqlx::Error::Protocol(what) if phase == Phase::Open => Error::new(
             ErrorKind::NotADatabase,
-            "what answers there does not speak the protocol of PostgreSQL",
+            "what answers there hangs up, or does not speak the protocol of PostgreSQL",
         )
         .op("open")
         .with("seen", hidden.hide(&what))

@@ -32,6 +32,42 @@ const INFORMATION_SCHEMA: &[&str] = &[
     "_pg_truetypid",
     "_pg_truetypmod",
 ];
+/// Functions that give back something of a row of any table: `users.row_to_json` calls one, where the table
+/// has no column of that name.
+const OF_ANY_ROW: &[&str] = &[
+    "any_out",
+    "any_value",
+    "anycompatible_out",
+    "anycompatiblenonarray_out",
+    "anyelement_out",
+    "anynonarray_out",
+    "array_agg",
+    "concat",
+    "first_value",
+    "hash_record",
+    "json_agg",
+    "json_agg_strict",
+    "json_build_array",
+    "json_build_object",
+    "jsonb_agg",
+    "jsonb_agg_strict",
+    "jsonb_build_array",
+    "jsonb_build_object",
+    "lag",
+    "last_value",
+    "lead",
+    "max",
+    "min",
+    "mode",
+    "quote_literal",
+    "quote_nullable",
+    "record_out",
+    "record_send",
+    "row_to_json",
+    "to_json",
+    "to_jsonb",
+];
+
 /// What a list says of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Known {
@@ -64,6 +100,11 @@ pub(crate) fn known(name: &Qualified, arguments: Option<usize>) -> Option<Known>
             .then_some(Known { effects: Effects::READ, choice: None }),
         Some(_) => None,
     }
+}
+
+/// Whether a function of that name, called as a column is read, gives back something of the whole row.
+pub(crate) fn takes_any_row(name: &str) -> bool {
+    OF_ANY_ROW.binary_search(&name).is_ok()
 }
 
 /// Whether Postgres itself has an operator of that name.
@@ -113,7 +154,8 @@ mod tests {
                 assert!(!holds(list, absent), "{absent:?}");
             }
         }
-        assert!(INFORMATION_SCHEMA.is_sorted());
+        assert!(INFORMATION_SCHEMA.is_sorted() && OF_ANY_ROW.is_sorted());
+        assert!(OF_ANY_ROW.iter().all(|name| holds(READS, name)));
     }
 
     #[test]

@@ -28,6 +28,7 @@ use pg_query::protobuf::RawStmt;
 use pg_query::{Node, NodeEnum, ParserOptions};
 
 use scope::Env;
+pub(crate) use tokens::Limits;
 use tokens::{Tokens, Unreadable};
 use walk::Walk;
 
@@ -54,12 +55,12 @@ pub fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
             Some(Span::new(at, at + 1)),
         )));
     }
-    statement(text, context.limits().tokens)
+    statement(text, Limits::of_request(context.limits().tokens))
 }
 
-/// Reads one statement of at most `limit` tokens.
-pub(crate) fn statement(text: &str, limit: usize) -> Result<Parsed> {
-    let (tokens, statements) = match read(text, limit, ParserOptions::DEFAULT)? {
+/// Reads one statement within these limits.
+pub(crate) fn statement(text: &str, limits: Limits) -> Result<Parsed> {
+    let (tokens, statements) = match read(text, limits, ParserOptions::DEFAULT)? {
         Ok(read) => read,
         Err(finding) => return Ok(refused(finding)),
     };
@@ -83,8 +84,8 @@ pub(crate) fn statement(text: &str, limit: usize) -> Result<Parsed> {
 }
 
 /// Reads the body of a function: any number of statements, of which each must be a read.
-pub(crate) fn body(text: &str, limit: usize) -> Result<Parsed> {
-    let (tokens, statements) = match read(text, limit, ParserOptions::DEFAULT)? {
+pub(crate) fn body(text: &str, limits: Limits) -> Result<Parsed> {
+    let (tokens, statements) = match read(text, limits, ParserOptions::DEFAULT)? {
         Ok(read) => read,
         Err(finding) => return Ok(refused(finding)),
     };
@@ -100,8 +101,8 @@ pub(crate) fn body(text: &str, limit: usize) -> Result<Parsed> {
 
 /// Reads an expression of the catalogue: the condition of a row policy, a check of a domain, what a column
 /// is computed from. Bare names in it are columns of a table that is known otherwise.
-pub(crate) fn expression(text: &str, limit: usize) -> Result<Parsed> {
-    let (tokens, statements) = match read(text, limit, ParserOptions::PLPGSQL_EXPR)? {
+pub(crate) fn expression(text: &str, limits: Limits) -> Result<Parsed> {
+    let (tokens, statements) = match read(text, limits, ParserOptions::PLPGSQL_EXPR)? {
         Ok(read) => read,
         Err(finding) => return Ok(refused(finding)),
     };
@@ -114,8 +115,8 @@ pub(crate) fn expression(text: &str, limit: usize) -> Result<Parsed> {
 
 /// Reads the text of `CREATE FUNCTION … LANGUAGE sql`, as Postgres prints it, and then what it would run.
 /// `None` where the text is no such thing.
-pub(crate) fn function_body(text: &str, limit: usize) -> Option<Parsed> {
-    let (tokens, statements) = read(text, limit, ParserOptions::DEFAULT).ok()?.ok()?;
+pub(crate) fn function_body(text: &str, limits: Limits) -> Option<Parsed> {
+    let (tokens, statements) = read(text, limits, ParserOptions::DEFAULT).ok()?.ok()?;
     let [only] = statements.as_slice() else { return None };
     let Some(NodeEnum::CreateFunctionStmt(create)) = only.stmt.as_deref()?.node.as_ref() else { return None };
     let mut walk = Walk::new(&tokens);
@@ -127,7 +128,7 @@ pub(crate) fn function_body(text: &str, limit: usize) -> Option<Parsed> {
     }
     let Some(sql) = create.sql_body.as_deref() else {
         let defaults = walk.finish();
-        let mut parsed = body(&source(create)?, limit).ok()?;
+        let mut parsed = body(&source(create)?, limits).ok()?;
         parsed.effects |= defaults.effects;
         parsed.functions.extend(defaults.functions);
         parsed.findings.extend(defaults.findings);
@@ -157,7 +158,7 @@ fn source(create: &pg_query::protobuf::CreateFunctionStmt) -> Option<String> {
 /// Scans and parses.
 fn read(
     text: &str,
-    limit: usize,
+    limits: Limits,
     mode: ParserOptions,
 ) -> Result<std::result::Result<(Tokens, Vec<RawStmt>), Finding>> {
     // The core has refused it before; to the grammar the text would end there.
@@ -165,10 +166,10 @@ fn read(
         let span = Some(Span::new(at, at + 1));
         return Ok(Err(Finding::new(Rule::NotText, "the statement holds a NUL character", span)));
     }
-    let tokens = match Tokens::read(text, limit) {
+    let tokens = match Tokens::read(text, limits) {
         Ok(tokens) => tokens,
         Err(Unreadable::TooMany) => {
-            let why = format!("the statement has more than {limit} tokens");
+            let why = format!("the statement has more than {} tokens", limits.tokens);
             return Ok(Err(Finding::new(Rule::TooManyTokens, why, None)));
         }
         Err(Unreadable::TooDeep(at)) => {

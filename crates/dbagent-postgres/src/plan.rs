@@ -27,6 +27,8 @@ const STATISTICS: &str = "SELECT n.nspname::text, c.relname::text, c.reltuples::
 const MANY_ROWS: f64 = 100_000.0;
 /// A condition that keeps more than this share of the rows is no filter.
 const SELECTIVE: f64 = 0.5;
+/// Bytes that a row takes in a hash beside its columns.
+const HASHED: f64 = 32.0;
 /// A nested loop of more than this cost is worth a look.
 const COSTLY: f64 = 10_000.0;
 
@@ -214,11 +216,11 @@ impl Reading {
         }
         if kind == "Hash"
             && let (Some(width), Some(memory)) = (number(node, "Plan Width"), self.statistics.hash_memory)
-            && rows * width > memory
+            && rows * (width + HASHED) > memory
         {
             self.warnings.push(format!(
                 "a hash of about {} bytes is over its memory of {} and goes to disk: join fewer rows or columns",
-                thousands(count(rows * width)),
+                thousands(count(rows * (width + HASHED))),
                 thousands(count(memory))
             ));
         }

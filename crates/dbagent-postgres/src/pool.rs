@@ -4,6 +4,7 @@
 //! cancelled on the server first, from a reserve connection; what cannot be settled soon is closed.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,8 +13,8 @@ use dbagent_core::{Error, ErrorKind, Result, Retry};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, PgPool};
 use sqlx::{Connection as _, Postgres};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{timeout, timeout_at};
 
 use crate::connect::{Facts, connect};
 use crate::error::{self, Phase, closed, is_lost, translate_hiding};
@@ -22,6 +23,9 @@ use crate::transaction;
 
 /// An idle connection that was not used for this long is asked whether it still lives.
 const STALE: Duration = Duration::from_secs(30);
+/// How long a connection that is on its way back is waited for before a new one is made: a call that follows
+/// another takes its connection.
+const RETURN: Duration = Duration::from_millis(100);
 /// How long the server has to answer a cancellation.
 const CANCEL: Duration = Duration::from_secs(2);
 /// A server that cancels this shortly before the deadline does so because of it.
@@ -42,6 +46,9 @@ struct Shared {
     size: usize,
     wait: Duration,
     idle: Mutex<Idle>,
+    /// How many connections are on their way back after a statement that had ended, and who waits for one.
+    returning: AtomicUsize,
+    returned: Notify,
     /// The connection that cancels what the others run.
     reserve: tokio::sync::Mutex<Option<PgConnection>>,
 }
@@ -49,7 +56,7 @@ struct Shared {
 /// Where connections come from.
 pub(crate) enum Source {
     /// Our own, made when needed.
-    Place(Place),
+    Place(Box<Place>),
     /// The host's pool.
     Host(PgPool),
 }
@@ -101,6 +108,8 @@ impl Pool {
                 size,
                 wait,
                 idle: Mutex::default(),
+                returning: AtomicUsize::new(0),
+                returned: Notify::new(),
                 reserve: tokio::sync::Mutex::new(Some(first)),
             }),
         }
@@ -216,6 +225,7 @@ impl Shared {
             }
             Source::Place(place) => place,
         };
+        let patience = tokio::time::Instant::now() + RETURN;
         loop {
             let idle = {
                 let mut idle = self.lock();
@@ -224,7 +234,13 @@ impl Shared {
                 }
                 idle.connections.pop()
             };
-            let Some((mut conn, since)) = idle else { return Ok((Conn::Own(connect(place).await?), false)) };
+            let Some((mut conn, since)) = idle else {
+                let comes = self.returning.load(Ordering::SeqCst) > 0;
+                if comes && timeout_at(patience, self.returned.notified()).await.is_ok() {
+                    continue;
+                }
+                return Ok((Conn::Own(connect(place).await?), false));
+            };
             let lives = since.elapsed() < STALE || matches!(timeout(CANCEL, conn.ping()).await, Ok(Ok(())));
             if lives {
                 return Ok((Conn::Own(conn), true));
@@ -256,6 +272,11 @@ impl Shared {
             // The host's pool must not get it back in the middle of something.
             Conn::Host(conn) => drop(conn.detach()),
         }
+        if !running {
+            self.returning.fetch_sub(1, Ordering::SeqCst);
+        }
+        // Also when it was closed: then there is nothing to wait for.
+        self.returned.notify_one();
         drop(permit);
     }
 
@@ -281,11 +302,14 @@ impl Shared {
                         Err(_) => return false,
                     },
                 };
-                let said = sqlx::query_scalar::<_, bool>("SELECT pg_catalog.pg_cancel_backend($1)")
-                    .bind(pid)
-                    .persistent(false)
-                    .fetch_one(&mut conn)
-                    .await;
+                let said = async {
+                    transaction::open(&mut conn).await?;
+                    let query = sqlx::query_scalar("SELECT pg_catalog.pg_cancel_backend($1)").bind(pid);
+                    let done: bool = query.persistent(false).fetch_one(&mut conn).await?;
+                    transaction::close(&mut conn).await?;
+                    Ok(done)
+                };
+                let said = said.await;
                 match said {
                     Ok(done) => {
                         *reserve = Some(conn);
@@ -403,7 +427,11 @@ impl Link {
     /// Brings the connection back and waits for it, so that a test sees what is left.
     pub(crate) async fn finish(mut self) {
         if let (Some(conn), Some(permit)) = (self.conn.take(), self.permit.take()) {
-            Arc::clone(&self.shared).recover(conn, self.pid, self.running, permit).await;
+            let shared = Arc::clone(&self.shared);
+            if !self.running {
+                shared.returning.fetch_add(1, Ordering::SeqCst);
+            }
+            shared.recover(conn, self.pid, self.running, permit).await;
         }
     }
 
@@ -419,6 +447,9 @@ impl Drop for Link {
         let shared = Arc::clone(&self.shared);
         // Without a runtime nobody can talk to the server any more, and the socket closes.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            if !self.running {
+                shared.returning.fetch_add(1, Ordering::SeqCst);
+            }
             runtime.spawn(shared.recover(conn, self.pid, self.running, permit));
         }
     }

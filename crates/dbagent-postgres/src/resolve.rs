@@ -7,6 +7,7 @@
 
 mod assemble;
 mod catalogue;
+mod deep;
 mod extensions;
 mod relation;
 mod routine;
@@ -15,15 +16,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbagent_core::guard::{FunctionUse, Needs, Parsed, Resolution, StatementClass};
 use dbagent_core::guardrails::StatementLimits;
-use dbagent_core::{Effects, Error, ErrorKind, ObjectName, Result};
+use dbagent_core::{Effects, Error, ObjectName, Result};
 use sqlx::PgConnection;
 
-use catalogue::{Names, Way};
+use catalogue::{FunctionRow, Names, RelationRow, Way};
 use relation::{Relation, unreadable};
 use routine::{FIRST_OF_USERS, Routine, Verdict};
 
+use crate::error::{Phase, translate};
 use crate::functions::{Called, Qualified};
-use crate::parse;
+use crate::parse::{self, Limits};
 
 /// How deep definitions behind definitions are followed.
 pub(crate) const MAX_DEPTH: usize = 8;
@@ -38,24 +40,13 @@ pub async fn resolve(
     needs: &Needs,
     limits: StatementLimits,
 ) -> Result<Resolution> {
-    let mut known = Known { tokens: limits.tokens, ..Known::default() };
-    known.learn(connection, needs).await.map_err(failed)?;
+    let mut known = Known::within(Limits::of_definition(limits.tokens));
+    known.learn(connection, needs).await?;
     Ok(known.resolution(needs))
 }
 
 fn failed(e: sqlx::Error) -> Error {
-    let code = e.as_database_error().and_then(|d| d.code()).map(|c| c.into_owned());
-    let kind = match (&e, code.as_deref()) {
-        (_, Some("57014")) => ErrorKind::Cancelled,
-        (_, Some("42501")) => ErrorKind::Permission,
-        (sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed, _) => ErrorKind::Connection,
-        _ => ErrorKind::Internal,
-    };
-    let error = Error::new(kind, format!("the catalogue could not be read: {e}")).op("resolve");
-    match code {
-        Some(code) => error.code(code).source(e),
-        None => error.source(e),
-    }
+    translate(e, Phase::Catalogue).op("resolve")
 }
 
 /// Names to look up at one level.
@@ -78,9 +69,9 @@ impl Wanted {
 }
 
 /// What was learnt of the catalogue for one request.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Known {
-    tokens: usize,
+    limits: Limits,
     relations: BTreeMap<ObjectName, Option<Relation>>,
     /// The functions that each name may call, Postgres' own left out.
     called: BTreeMap<Called, BTreeSet<u32>>,
@@ -94,15 +85,29 @@ struct Known {
     /// Functions that run although nobody names them: casts, and what reads and writes values of a type.
     unnamed: BTreeSet<u32>,
     /// Conditions of domains, which run wherever a value becomes one.
-    checks: BTreeMap<u32, (Qualified, Parsed)>,
+    checks: BTreeMap<u32, Parsed>,
 }
 
 impl Known {
+    fn within(limits: Limits) -> Self {
+        Self {
+            limits,
+            relations: BTreeMap::new(),
+            called: BTreeMap::new(),
+            types: BTreeSet::new(),
+            routines: BTreeMap::new(),
+            reached: BTreeSet::new(),
+            cast_to: BTreeSet::new(),
+            unnamed: BTreeSet::new(),
+            checks: BTreeMap::new(),
+        }
+    }
+
     async fn learn(
         &mut self,
         connection: &mut PgConnection,
         needs: &Needs,
-    ) -> std::result::Result<(), sqlx::Error> {
+    ) -> Result<()> {
         let mut wanted = Wanted::default();
         wanted.add(needs);
         for level in 0..=MAX_DEPTH {
@@ -120,7 +125,7 @@ impl Known {
         connection: &mut PgConnection,
         mut wanted: Wanted,
         first: bool,
-    ) -> std::result::Result<Wanted, sqlx::Error> {
+    ) -> Result<Wanted> {
         let mut next = Wanted::default();
         let row_types = self.learn_relations(connection, wanted.objects, first, &mut next).await?;
         wanted.called.retain(|c| !self.called.contains_key(c));
@@ -132,7 +137,8 @@ impl Known {
             self.called.insert(called, BTreeSet::new());
         }
         let mut routines = wanted.routines;
-        for (way, oid) in catalogue::routines(connection, &names, &reached, &cast_to).await? {
+        for (way, oid) in catalogue::routines(connection, &names, &reached, &cast_to).await.map_err(failed)?
+        {
             let caller = match way {
                 Way::Function(at) => places.functions.get(at),
                 Way::Operator(at) => places.operators.get(at),
@@ -156,18 +162,25 @@ impl Known {
         wanted: BTreeSet<ObjectName>,
         first: bool,
         next: &mut Wanted,
-    ) -> std::result::Result<Vec<u32>, sqlx::Error> {
+    ) -> Result<Vec<u32>> {
         let names: Vec<ObjectName> = wanted.into_iter().filter(|n| !self.relations.contains_key(n)).collect();
         let mut row_types = Vec::new();
         if names.is_empty() {
             return Ok(row_types);
         }
-        for row in catalogue::relations(connection, &names, first).await? {
-            let Some(name) = names.get(row.place) else { continue };
-            if row.row_type != 0 && row.oid >= FIRST_OF_USERS {
-                row_types.push(row.row_type);
-            }
-            let relation = Relation::of(row, self.tokens);
+        let rows = catalogue::relations(connection, &names, first).await.map_err(failed)?;
+        row_types.extend(rows.iter().filter(|r| r.oid >= FIRST_OF_USERS && r.row_type != 0).map(|r| r.row_type));
+        let limits = self.limits;
+        let read = move |rows: Vec<RelationRow>| -> Vec<_> {
+            rows.into_iter().map(|row| (row.place, Relation::of(row, limits))).collect()
+        };
+        let relations = if rows.iter().any(RelationRow::has_text) {
+            deep::on_deep_stack(move || read(rows)).await?
+        } else {
+            read(rows)
+        };
+        for (place, relation) in relations {
+            let Some(name) = names.get(place) else { continue };
             if let Some(body) = &relation.body {
                 next.add(&body.needs());
             }
@@ -186,7 +199,7 @@ impl Known {
         row_types: &[u32],
         names: &Names,
         next: &mut Wanted,
-    ) -> std::result::Result<(), sqlx::Error> {
+    ) -> Result<()> {
         // The name of a type, called like a function, is a cast.
         let named: Vec<(&Called, &Qualified)> = called
             .iter()
@@ -197,7 +210,9 @@ impl Known {
             .collect();
         let asked: Vec<Qualified> = named.iter().map(|(_, name)| (*name).clone()).collect();
         let reached: Vec<u32> = self.reached.iter().copied().collect();
-        for row in catalogue::types(connection, &asked, row_types, names, &reached).await? {
+        let rows = catalogue::types(connection, &asked, row_types, names, &reached).await.map_err(failed)?;
+        let mut conditions = Vec::new();
+        for row in rows {
             for at in row.places {
                 if let Some((called, _)) = named.get(at) {
                     self.types.insert((*called).clone());
@@ -212,15 +227,26 @@ impl Known {
             self.reached.insert(row.oid);
             self.unnamed.extend(row.routines);
             if !row.checks.is_empty() && !self.checks.contains_key(&row.oid) {
-                let conditions = row.checks.iter().map(|text| {
-                    parse::expression(text, self.tokens)
-                        .unwrap_or_else(|_| unreadable(&format!("a condition of the type {}", row.name)))
-                });
-                if let Some(checks) = relation::merged(conditions.collect()) {
-                    next.add(&checks.needs());
-                    self.checks.insert(row.oid, (row.name, checks));
-                }
+                conditions.push((row.oid, row.name, row.checks));
             }
+        }
+        if conditions.is_empty() {
+            return Ok(());
+        }
+        let limits = self.limits;
+        let checks = deep::on_deep_stack(move || {
+            let read = |(oid, name, texts): (u32, Qualified, Vec<String>)| {
+                let bodies = texts.iter().map(|text| {
+                    parse::expression(text, limits)
+                        .unwrap_or_else(|_| unreadable(&format!("a condition of the type {name}")))
+                });
+                relation::merged(bodies.collect()).map(|body| (oid, body))
+            };
+            conditions.into_iter().filter_map(read).collect::<Vec<_>>()
+        });
+        for (oid, body) in checks.await? {
+            next.add(&body.needs());
+            self.checks.insert(oid, body);
         }
         Ok(())
     }
@@ -230,16 +256,27 @@ impl Known {
         connection: &mut PgConnection,
         wanted: &BTreeSet<u32>,
         next: &mut Wanted,
-    ) -> std::result::Result<(), sqlx::Error> {
+    ) -> Result<()> {
         let new: Vec<u32> = wanted.iter().copied().filter(|o| !self.routines.contains_key(o)).collect();
         if new.is_empty() {
             return Ok(());
         }
-        for row in catalogue::functions(connection, &new).await? {
-            let mut routine = Routine::of(&row, self.tokens);
+        let rows = catalogue::functions(connection, &new).await.map_err(failed)?;
+        let limits = self.limits;
+        let read = move |rows: Vec<FunctionRow>| -> Vec<_> {
+            rows.into_iter().map(|row| (Routine::of(&row, limits), row)).collect()
+        };
+        let routines = if rows.iter().any(|r| r.definition.is_some()) {
+            deep::on_deep_stack(move || read(rows)).await?
+        } else {
+            read(rows)
+        };
+        for (mut routine, row) in routines {
             if self.is_value_routine(&row) {
                 routine.verdict = Verdict::Vouched("it reads or writes values of a type".to_owned());
             }
+            // Behind a dot it is given the whole row.
+            next.objects.extend(routine.row_of.clone().filter(|_| self.is_dotted(row.oid)));
             match &routine.verdict {
                 Verdict::Body(body) => next.add(&body.needs()),
                 Verdict::Parts(parts) => next.routines.extend(parts),
@@ -250,9 +287,14 @@ impl Known {
         Ok(())
     }
 
+    /// Whether it is called as a column is read.
+    fn is_dotted(&self, oid: u32) -> bool {
+        self.called.iter().any(|(c, oids)| matches!(c, Called::Attribute(_)) && oids.contains(&oid))
+    }
+
     /// Whether it is one of the functions behind a type of its own that only a superuser can make, and that
     /// does not claim to do more.
-    fn is_value_routine(&self, row: &catalogue::FunctionRow) -> bool {
+    fn is_value_routine(&self, row: &FunctionRow) -> bool {
         self.unnamed.contains(&row.oid)
             && row.language == "c"
             && matches!(row.volatility.as_str(), "i" | "s")

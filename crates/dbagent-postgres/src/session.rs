@@ -51,7 +51,7 @@ impl PostgresSession {
         };
         let (first, facts) = call.bound("open", opening).await.map_err(|e| unanswered(e, &place))??;
         let wait = Duration::from_secs(context.guardrails.connect_timeout_s);
-        Ok(Self::over(Source::Place(place), first, facts, CONNECTIONS as usize, wait, target))
+        Ok(Self::over(Source::Place(Box::new(place)), first, facts, CONNECTIONS as usize, wait, target))
     }
 
     /// Works over a pool that the host brought.

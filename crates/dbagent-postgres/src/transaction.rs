@@ -14,12 +14,14 @@ const IDLE: Duration = Duration::from_secs(60);
 
 /// The first statement of each transaction. It pins everything that decides what a text means or what may be
 /// done; the account's own settings, and those of its database, would win otherwise. `set_config(…, true)` is
-/// `SET LOCAL` with a bound value.
+/// `SET LOCAL` with a bound value. A database in SQL_ASCII knows no encoding: its bytes are taken as they are.
 const SETTINGS: &str = "SELECT pg_catalog.pg_backend_pid() AS pid, \
      pg_catalog.set_config('statement_timeout', $1, true), \
      pg_catalog.set_config('lock_timeout', $2, true), \
      pg_catalog.set_config('idle_in_transaction_session_timeout', $3, true), \
      pg_catalog.set_config('search_path', $4, true), \
+     pg_catalog.set_config('client_encoding', CASE pg_catalog.current_setting('server_encoding') \
+                           WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END, true), \
      pg_catalog.set_config('default_transaction_read_only', 'on', true), \
      pg_catalog.set_config('standard_conforming_strings', 'on', true), \
      pg_catalog.set_config('backslash_quote', 'safe_encoding', true), \
@@ -47,7 +49,7 @@ pub(crate) async fn begin(
     limit: Duration,
     persistent: bool,
 ) -> sqlx::Result<i32> {
-    conn.execute(sqlx::raw_sql("BEGIN READ ONLY")).await?;
+    open(conn).await?;
     let row = sqlx::query(SETTINGS)
         .bind(milliseconds(limit.saturating_add(MARGIN)))
         .bind(milliseconds(LOCK_WAIT.min(limit)))
@@ -57,6 +59,17 @@ pub(crate) async fn begin(
         .fetch_one(conn)
         .await?;
     row.try_get("pid")
+}
+
+/// Begins a transaction for one statement of ours outside a call. Behind a pooler the messages of a statement
+/// reach the same server only inside one.
+pub(crate) async fn open(conn: &mut PgConnection) -> sqlx::Result<()> {
+    conn.execute(sqlx::raw_sql("BEGIN READ ONLY")).await.map(|_| ())
+}
+
+/// Ends it.
+pub(crate) async fn close(conn: &mut PgConnection) -> sqlx::Result<()> {
+    conn.execute(sqlx::raw_sql("ROLLBACK")).await.map(|_| ())
 }
 
 /// Ends a transaction, whatever state it is in, and takes back what it cannot take back itself.

@@ -1,4 +1,5 @@
-//! The conformance suite of the testkit, on a scratch database of the server that the environment names.
+//! The conformance suite of the testkit on scratch databases: of the newest server, of the oldest that can be
+//! had, and of the newest behind PgBouncer.
 
 #[cfg(test)]
 #[expect(dead_code, reason = "the suite needs a part of what the other tests share")]
@@ -17,21 +18,61 @@ use tokio::sync::OnceCell;
 
 use support::{Scratch, in_database, target};
 
-dbagent_testkit::dialect_conformance!(fixture = PostgresFixture::default());
+dbagent_testkit::dialect_conformance!(fixture = PostgresFixture::new(Server::Newest));
 
-#[derive(Default)]
+#[cfg(test)]
+mod on_the_old_server {
+    use super::{PostgresFixture, Server};
+    dbagent_testkit::dialect_conformance!(fixture = PostgresFixture::new(Server::Old));
+}
+
+#[cfg(test)]
+mod behind_a_pooler {
+    use super::{PostgresFixture, Server};
+    dbagent_testkit::dialect_conformance!(fixture = PostgresFixture::new(Server::BehindPooler));
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Server {
+    Newest,
+    Old,
+    BehindPooler,
+}
+
 struct PostgresFixture {
+    server: Server,
     scratch: OnceCell<Scratch>,
 }
 
-const VARIABLE: &str = "DBAGENT_TEST_POSTGRES_URL";
-
 impl PostgresFixture {
+    fn new(server: Server) -> Self {
+        Self { server, scratch: OnceCell::new() }
+    }
+
+    /// The variable of the owner, who makes the scratch database.
+    fn owner(&self) -> &'static str {
+        match self.server {
+            Server::Newest | Server::BehindPooler => "DBAGENT_TEST_POSTGRES_URL",
+            Server::Old => "DBAGENT_TEST_POSTGRES_OLD_URL",
+        }
+    }
+
+    /// The URL by which the dialect reaches the scratch database.
+    async fn url(&self) -> Result<String> {
+        let scratch = self.scratch().await?;
+        if self.server != Server::BehindPooler {
+            return Ok(scratch.url.clone());
+        }
+        let pooler = std::env::var("DBAGENT_TEST_POSTGRES_PGBOUNCER_URL").unwrap_or_default();
+        Ok(support::with_parameter(&in_database(&pooler, &scratch.name), "pooler=transaction"))
+    }
+
     /// The scratch database, made by the first call.
     async fn scratch(&self) -> Result<&Scratch> {
         let make = async {
-            let url = std::env::var(VARIABLE).map_err(|e| Error::new(ErrorKind::Config, e.to_string()))?;
-            let scratch = Scratch::on(&url, "").await;
+            let variable =
+                |name: &str| std::env::var(name).map_err(|e| Error::new(ErrorKind::Config, e.to_string()));
+            let scratch = Scratch::on(&variable(self.owner())?, "").await;
             let mut setup = sql::setup();
             setup.push("COMMENT ON TABLE orders IS 'what people bought'".to_owned());
             setup.push("CREATE SEQUENCE kit_sequence".to_owned());
@@ -55,14 +96,14 @@ impl Fixture for PostgresFixture {
     }
 
     async fn unavailable(&self) -> Option<String> {
-        match std::env::var(VARIABLE) {
-            Ok(url) if !url.is_empty() => None,
-            _ => Some(format!("{VARIABLE} is not set")),
-        }
+        let is_set = |name: &str| std::env::var(name).is_ok_and(|url| !url.is_empty());
+        let pooler = (self.server == Server::BehindPooler).then_some("DBAGENT_TEST_POSTGRES_PGBOUNCER_URL");
+        let missing = [self.owner()].into_iter().chain(pooler).find(|name| !is_set(name));
+        missing.map(|name| format!("{name} is not set"))
     }
 
     async fn target(&self) -> Result<Target> {
-        Ok(self.scratch().await?.target())
+        Ok(target(&self.url().await?))
     }
 
     fn material(&self) -> Material {
@@ -220,7 +261,12 @@ impl Fixture for PostgresFixture {
     }
 
     async fn wrong_targets(&self) -> Result<Vec<(Target, ErrorKind)>> {
-        let url = &self.scratch().await?.url;
+        if self.server == Server::BehindPooler {
+            // A pooler has words of its own for what is wrong behind it.
+            let unknown = support::with_parameter(&self.url().await?, "no_such_parameter=1");
+            return Ok(vec![(target(&unknown), ErrorKind::Config)]);
+        }
+        let url = &self.url().await?;
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let (login, place) = rest.rsplit_once('@').unwrap_or_default();
         let user = login.split(':').next().unwrap_or_default();

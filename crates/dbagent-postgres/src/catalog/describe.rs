@@ -17,7 +17,7 @@ const NAMED: usize = 20;
 
 /// The objects by the places at which they were asked for. A name without a schema is that of the first
 /// schema in which names are looked up; those of the catalogue come first there.
-const OBJECTS: &str = r#"
+const OBJECTS: &str = r"
 SELECT w.place::int4 AS place, c.oid, c.schema, c.name, c.kind, obj_description(c.oid, 'pg_class') AS comment,
        CASE WHEN c.kind = 'v' THEN -1
             WHEN c.kind = 'p' THEN (
@@ -49,10 +49,10 @@ JOIN LATERAL (
     ORDER BY array_position($3::text[], n.nspname::text) LIMIT 1
 ) AS c ON true
 ORDER BY w.place
-"#;
+";
 
 /// Columns in order, with the labels of enumerations, also behind a domain.
-const COLUMNS: &str = r#"
+const COLUMNS: &str = r"
 SELECT a.attrelid AS oid, a.attname::text AS name, format_type(a.atttypid, a.atttypmod) AS data_type,
        a.attnotnull AS not_null, pg_get_expr(d.adbin, d.adrelid) AS expression, a.attidentity::text AS identity,
        a.attgenerated::text AS generated, col_description(a.attrelid, a.attnum) AS comment,
@@ -64,10 +64,10 @@ FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 WHERE a.attrelid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum
-"#;
+";
 
 /// Keys, links, checks and exclusions. A link to a partitioned table is kept once more for each partition.
-const CONSTRAINTS: &str = r#"
+const CONSTRAINTS: &str = r"
 SELECT k.conrelid AS oid, k.contype::text AS kind, pg_get_constraintdef(k.oid, true) AS definition,
        ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS u(number, place)
              JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.number ORDER BY u.place) AS columns,
@@ -79,10 +79,10 @@ LEFT JOIN pg_class c ON c.oid = k.confrelid LEFT JOIN pg_namespace n ON n.oid = 
 WHERE k.conrelid = ANY ($1) AND k.contype IN ('p', 'f', 'c', 'x')
   AND (k.contype <> 'f' OR k.conparentid = 0 OR o.relispartition)
 ORDER BY k.conrelid, k.contype, k.conname
-"#;
+";
 
 /// Indexes with their key columns, expressions in the server's own words.
-const INDEXES: &str = r#"
+const INDEXES: &str = r"
 SELECT i.indrelid AS oid, c.relname::text AS name, i.indisunique AS is_unique, i.indisvalid AS valid,
        m.amname::text AS method, pg_get_expr(i.indpred, i.indrelid, true) AS condition,
        ARRAY(SELECT coalesce(a.attname::text, pg_get_indexdef(i.indexrelid, k.place, true))
@@ -93,7 +93,7 @@ SELECT i.indrelid AS oid, c.relname::text AS name, i.indisunique AS is_unique, i
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
 WHERE i.indrelid = ANY ($1)
 ORDER BY i.indrelid, NOT i.indisprimary, c.relname
-"#;
+";
 
 /// Describes objects in the order in which they were asked for.
 ///

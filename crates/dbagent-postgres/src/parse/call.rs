@@ -61,14 +61,19 @@ impl Walk<'_> {
     fn function(&mut self, name: Qualified, arguments: Option<usize>, args: &[Node], span: Option<Span>) {
         let known = functions::known(&name, arguments);
         if let Some(choice) = known.and_then(|k| k.choice) {
-            let why = format!("the function {name} is not allowed here");
-            self.find(Finding::new(Rule::ForbiddenFunction, why, span).choice(choice));
+            self.not_allowed(&name.name, choice, span);
         }
         if known.is_some() {
             self.sizes(&name.name, args, span);
         }
         let effects = known.map_or(Effects::UNKNOWN, |k| k.effects);
         self.called(&Called::Function(name), arguments, effects, span);
+    }
+
+    /// Objects to a function that a policy would have to choose.
+    pub(super) fn not_allowed(&mut self, name: &str, choice: &str, span: Option<Span>) {
+        let why = format!("the function {name} is not allowed here");
+        self.find(Finding::new(Rule::ForbiddenFunction, why, span).choice(choice));
     }
 
     /// Objects to a constant that asks for an unreasonable amount of memory.

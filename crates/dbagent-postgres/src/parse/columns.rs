@@ -44,7 +44,11 @@ impl Walk<'_> {
                 if let Some(row) = self.scopes.named(env.scope, name).filter(|row| !row.is_empty()) {
                     self.column(row, None, span);
                 }
-                if qualifier.is_some() {
+                if let Some(qualifier) = qualifier {
+                    if functions::takes_any_row(name) {
+                        let row = self.behind(qualifier, env);
+                        self.column(row, None, span);
+                    }
                     self.attribute(Called::Attribute(name.to_owned()), name, span);
                 }
             }
@@ -60,7 +64,11 @@ impl Walk<'_> {
 
     /// `x.name`, where no column has the name, calls the function of that name with the row.
     fn attribute(&mut self, called: Called, name: &str, span: Option<Span>) {
-        let effects = functions::builtin(name, Some(1)).map_or(Effects::READ, |k| k.effects);
+        let known = functions::builtin(name, Some(1));
+        if let Some(choice) = known.and_then(|k| k.choice) {
+            self.not_allowed(name, choice, span);
+        }
+        let effects = known.map_or(Effects::READ, |k| k.effects);
         self.called(&called, Some(1), effects | Effects::READ, span);
     }
 

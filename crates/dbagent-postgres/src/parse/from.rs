@@ -39,7 +39,6 @@ impl Walk<'_> {
     }
 
     /// Adds the sources of an item and returns the objects behind them.
-    #[expect(unreachable_patterns, reason = "a group also names what other arms handle")]
     pub(super) fn source<'n>(
         &mut self,
         node: &'n Node,

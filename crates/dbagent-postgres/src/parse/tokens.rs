@@ -3,8 +3,26 @@
 use dbagent_core::guard::Span;
 use pg_query::protobuf::{ScanToken, Token};
 
-/// How deep brackets may be nested.
-pub(super) const MAX_NESTING: usize = 256;
+/// How large a text may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Most tokens, comments left out.
+    pub(crate) tokens: usize,
+    /// How deep brackets may be nested.
+    pub(crate) nesting: usize,
+}
+
+impl Limits {
+    /// Those of a request: nobody writes brackets this deep.
+    pub(crate) fn of_request(tokens: usize) -> Self {
+        Self { tokens, nesting: 256 }
+    }
+
+    /// Those of a definition in the catalogue, where Postgres itself puts a bracket around each term.
+    pub(crate) fn of_definition(tokens: usize) -> Self {
+        Self { tokens: tokens.max(100_000), nesting: usize::MAX }
+    }
+}
 
 /// Why a text has no tokens.
 #[derive(Debug)]
@@ -22,7 +40,11 @@ pub(super) enum Unreadable {
 pub(super) struct Tokens(Vec<Span>);
 
 impl Tokens {
-    pub(super) fn read(text: &str, limit: usize) -> Result<Self, Unreadable> {
+    pub(super) fn read(text: &str, limits: Limits) -> Result<Self, Unreadable> {
+        // For a text without tokens the binding makes a slice of a null pointer, which aborts or worse.
+        if text.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)) {
+            return Ok(Self(Vec::new()));
+        }
         let scanned = pg_query::scan_tokens(text).map_err(|e| {
             Unreadable::Bad(match e {
                 pg_query::Error::Scan(why) => why,
@@ -35,7 +57,7 @@ impl Tokens {
         let (mut spans, mut depth) = (Vec::new(), 0_usize);
         for token in scanned.iter().filter(|t| !comment(t)) {
             let span = Span::new(place(token.start), place(token.end));
-            if spans.len() >= limit {
+            if spans.len() >= limits.tokens {
                 return Err(Unreadable::TooMany);
             }
             match u8::try_from(token.token) {
@@ -43,7 +65,7 @@ impl Tokens {
                 Ok(b')' | b']') => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            if depth > MAX_NESTING {
+            if depth > limits.nesting {
                 return Err(Unreadable::TooDeep(span));
             }
             spans.push(span);
@@ -62,5 +84,41 @@ impl Tokens {
     /// The first token at or behind this byte.
     pub(super) fn first_from(&self, start: usize) -> Option<Span> {
         self.0.iter().find(|s| s.start >= start).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, tokens: usize) -> Result<Tokens, Unreadable> {
+        Tokens::read(text, Limits::of_request(tokens))
+    }
+
+    #[test]
+    fn a_text_without_tokens_is_read_like_any_other() {
+        for text in ["", " ", "\t\r\n\u{b}\u{c}", "-- only a comment", "/* one */ /* and one */", "\u{a0}"] {
+            let tokens = Tokens::read(text, Limits::of_request(10));
+            assert!(tokens.is_ok_and(|t| t.0.len() <= 1), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn comments_do_not_count_and_brackets_have_a_bound() {
+        assert!(read("SELECT /* one two three */ 1 -- four", 2).is_ok());
+        assert!(matches!(read("SELECT 1, 2", 3), Err(Unreadable::TooMany)));
+        let nested = |n: usize| read(&format!("SELECT {}1{}", "(".repeat(n), ")".repeat(n)), 10_000);
+        assert!(nested(256).is_ok());
+        assert!(matches!(nested(257), Err(Unreadable::TooDeep(_))));
+        assert!(matches!(read("SELECT 'open", 10), Err(Unreadable::Bad(_))));
+    }
+
+    #[test]
+    fn places_are_those_of_names_with_dots() {
+        let tokens = read("SELECT a . /* x */ b FROM t", 10).unwrap();
+        assert_eq!(tokens.span(7, 2), Some(Span::new(7, 20)));
+        assert_eq!(tokens.span(26, 9), Some(Span::new(26, 27)));
+        assert_eq!(tokens.span(8, 1), None);
+        assert_eq!(tokens.span(-1, 1), None);
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use dbagent_core::guard::{
-    Finding, FunctionUse, Needs, Parsed, Resolution, ResolvedBody, ResolvedFunction, ResolvedObject, Rule,
+    ColumnUse, Finding, FunctionUse, Needs, ObjectUse, Parsed, Resolution, ResolvedBody, ResolvedFunction,
+    ResolvedObject, Rule,
 };
 use dbagent_core::{Effects, ObjectName};
 
@@ -94,9 +95,30 @@ impl Assembly<'_> {
                     self.merged(&oids)
                 } else {
                     // What it calls is named in full, so that a policy can allow it by that name.
-                    let body = calls(self.uses(&oids));
-                    read("it calls functions of users", Some(self.body(body)))
+                    let mut parsed = calls(self.uses(&oids));
+                    if matches!(called, Called::Attribute(_)) {
+                        self.rows(&oids, &mut parsed);
+                    }
+                    let resolution = self.all(&parsed.needs());
+                    read("it calls functions of users", Some(ResolvedBody { parsed, resolution }))
                 })
+            }
+        }
+    }
+
+    /// The rows that functions take when they stand behind a dot: every column is read.
+    fn rows(&self, oids: &BTreeSet<u32>, parsed: &mut Parsed) {
+        for routine in oids.iter().filter_map(|oid| self.routine(*oid)) {
+            if let Some(table) = &routine.row_of {
+                parsed.objects.push(ObjectUse { name: table.clone(), written: false, span: None });
+                let candidates = vec![parsed.objects.len() - 1];
+                parsed.columns.push(ColumnUse { candidates, column: None, span: None });
+            } else if routine.any_row {
+                parsed.findings.push(Finding::new(
+                    Rule::UnknownFunction,
+                    format!("{} takes a row of any table and is called like a column", routine.name),
+                    None,
+                ));
             }
         }
     }
@@ -116,7 +138,7 @@ impl Assembly<'_> {
         let mut uses: Vec<FunctionUse> = Vec::new();
         for oid in oids {
             let (name, effects) = match self.routine(*oid) {
-                Some(Routine { name, verdict: Verdict::Own(effects) }) => (name.clone(), *effects),
+                Some(Routine { name, verdict: Verdict::Own(effects), .. }) => (name.clone(), *effects),
                 Some(Routine { name, .. }) => (name.clone(), Effects::UNKNOWN),
                 // It is not there any more, or stands too deep to have been looked up.
                 None => (format!("of the number {oid}"), Effects::UNKNOWN),
@@ -169,7 +191,7 @@ impl Assembly<'_> {
             return None;
         }
         let mut bodies = vec![calls(self.uses(&self.known.unnamed))];
-        bodies.extend(self.known.checks.values().map(|(_, checks)| checks.clone()));
+        bodies.extend(self.known.checks.values().cloned());
         let body = relation::merged(bodies).map(|parsed| self.body(parsed));
         Some(read("casts and conditions of types", body))
     }

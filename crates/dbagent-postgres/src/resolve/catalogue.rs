@@ -26,6 +26,13 @@ pub(super) struct RelationRow {
     pub(super) server: Option<String>,
 }
 
+impl RelationRow {
+    /// Whether it has anything that is text of the language.
+    pub(super) fn has_text(&self) -> bool {
+        self.definition.is_some() || !self.policies.is_empty() || !self.generated.is_empty()
+    }
+}
+
 /// A type that values of the statement may have.
 #[derive(Debug)]
 pub(super) struct TypeRow {
@@ -64,6 +71,10 @@ pub(super) struct FunctionRow {
     pub(super) extension: Option<String>,
     pub(super) definition: Option<String>,
     pub(super) parts: Vec<u32>,
+    /// The table whose row it takes first.
+    pub(super) row_of: Option<ObjectName>,
+    /// Whether it takes a value of any type first.
+    pub(super) any_row: bool,
 }
 
 /// The functions behind these names.
@@ -196,6 +207,8 @@ pub(super) async fn functions(connection: &mut PgConnection, wanted: &[u32]) -> 
     let read = |row: &sqlx::postgres::PgRow| {
         let schema: String = row.try_get("schema")?;
         let name: String = row.try_get("name")?;
+        let row_name: Option<String> = row.try_get("row_name")?;
+        let row_schema: Option<String> = row.try_get("row_schema")?;
         Ok(FunctionRow {
             oid: row.try_get::<Oid, _>("oid")?.0,
             name: Qualified::within(schema, name),
@@ -209,6 +222,8 @@ pub(super) async fn functions(connection: &mut PgConnection, wanted: &[u32]) -> 
             extension: row.try_get("extension")?,
             definition: row.try_get("definition")?,
             parts: numbers(row.try_get("parts")?),
+            row_of: row_name.map(|name| ObjectName { namespace: row_schema, name }),
+            any_row: row.try_get("any_row")?,
         })
     };
     rows.iter().map(read).collect()

@@ -1,4 +1,4 @@
--- What these functions are. $1 their oids.
+-- What these functions are, and whose rows they take. $1 their oids.
 SELECT
   p.oid AS oid,
   n.nspname::text AS schema,
@@ -29,9 +29,14 @@ SELECT
       a.aggmtransfn::oid, a.aggminvtransfn::oid, a.aggmfinalfn::oid
     ]) AS f (oid)
     WHERE a.aggfnoid = p.oid AND f.oid <> 0
-  ), ARRAY[]::oid[]) AS parts
+  ), ARRAY[]::oid[]) AS parts,
+  (SELECT w.nspname::text FROM pg_catalog.pg_namespace AS w WHERE w.oid = r.relnamespace) AS row_schema,
+  r.relname::text AS row_name,
+  coalesce(t.typtype = 'p', false) AS any_row
 FROM pg_catalog.pg_proc AS p
 JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
 JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
+LEFT JOIN pg_catalog.pg_type AS t ON t.oid = p.proargtypes[0]
+LEFT JOIN pg_catalog.pg_class AS r ON r.oid = t.typrelid AND r.relkind <> 'c'
 WHERE p.oid = ANY ($1::oid[])
 ORDER BY p.oid

@@ -6,7 +6,7 @@ use dbagent_core::{Effects, ObjectName};
 
 use super::catalogue::RelationRow;
 use super::routine::FIRST_OF_USERS;
-use crate::parse;
+use crate::parse::{self, Limits};
 
 /// A relation and its definition, with names still to be looked up.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Relation {
 }
 
 impl Relation {
-    pub(super) fn of(row: RelationRow, tokens: usize) -> Self {
+    pub(super) fn of(row: RelationRow, limits: Limits) -> Self {
         let name = ObjectName::within(row.schema.as_str(), row.name.as_str());
         let kind = match row.kind.as_str() {
             _ if row.oid < FIRST_OF_USERS || row.kind == "t" => ObjectKind::System,
@@ -28,16 +28,16 @@ impl Relation {
             "f" => ObjectKind::ForeignTable,
             _ => ObjectKind::Table,
         };
-        let body = body(&row, kind, &name, tokens);
-        let aliases = computed(&row.generated, tokens);
+        let body = body(&row, kind, &name, limits);
+        let aliases = computed(&row.generated, limits);
         Self { name, kind, columns: row.columns, aliases, body }
     }
 }
 
-fn body(row: &RelationRow, kind: ObjectKind, name: &ObjectName, tokens: usize) -> Option<Parsed> {
+fn body(row: &RelationRow, kind: ObjectKind, name: &ObjectName, limits: Limits) -> Option<Parsed> {
     let mut bodies = Vec::new();
     if let Some(text) = &row.definition {
-        let mut parsed = parse::statement(text, tokens)
+        let mut parsed = parse::statement(text, limits)
             .unwrap_or_else(|_| unreadable(&format!("the definition of {name}")));
         if kind == ObjectKind::MaterializedView {
             // Its rows were computed when it was filled: what they were computed by does not run again.
@@ -59,7 +59,7 @@ fn body(row: &RelationRow, kind: ObjectKind, name: &ObjectName, tokens: usize) -
         bodies.push(parsed);
     }
     for policy in &row.policies {
-        let mut parsed = parse::expression(policy, tokens)
+        let mut parsed = parse::expression(policy, limits)
             .unwrap_or_else(|_| unreadable(&format!("a row policy of {name}")));
         parsed.columns.retain(|c| !c.candidates.is_empty());
         bodies.push(parsed);
@@ -69,10 +69,10 @@ fn body(row: &RelationRow, kind: ObjectKind, name: &ObjectName, tokens: usize) -
 
 /// Generated columns with the columns that they are computed from: who may not see the one may not see the
 /// other.
-fn computed(generated: &[(String, String)], tokens: usize) -> Vec<(String, String)> {
+fn computed(generated: &[(String, String)], limits: Limits) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     for (column, expression) in generated {
-        let Ok(parsed) = parse::expression(expression, tokens) else { continue };
+        let Ok(parsed) = parse::expression(expression, limits) else { continue };
         let from = parsed.columns.into_iter().filter_map(|c| c.column);
         pairs.extend(from.map(|from| (column.clone(), from)));
     }

@@ -1,12 +1,12 @@
 //! What is known of one function, and who vouches for it.
 
-use dbagent_core::Effects;
 use dbagent_core::guard::Parsed;
+use dbagent_core::{Effects, ObjectName};
 
 use super::catalogue::FunctionRow;
 use super::extensions;
 use crate::functions::{self, Called, Qualified};
-use crate::parse;
+use crate::parse::{self, Limits};
 
 /// Object ids below this are Postgres' own: it gives them out when it is compiled or set up.
 pub(super) const FIRST_OF_USERS: u32 = 16_384;
@@ -25,6 +25,10 @@ pub(super) struct Routine {
     /// Its full name, as a policy would allow it.
     pub(super) name: String,
     pub(super) verdict: Verdict,
+    /// The table whose row it takes first.
+    pub(super) row_of: Option<ObjectName>,
+    /// Whether it takes a value of any type first.
+    pub(super) any_row: bool,
 }
 
 /// What is made of a function by itself.
@@ -43,9 +47,8 @@ pub(super) enum Verdict {
 }
 
 impl Routine {
-    /// Judges a function by what the catalogue says of it. `reads_values`: it only reads or writes the text
-    /// of a type's values.
-    pub(super) fn of(row: &FunctionRow, tokens: usize) -> Self {
+    /// Judges a function by what the catalogue says of it.
+    pub(super) fn of(row: &FunctionRow, limits: Limits) -> Self {
         let own = row.oid < FIRST_OF_USERS;
         let name = if own { Qualified::within("pg_catalog", &*row.name.name) } else { row.name.clone() };
         let verdict = if own {
@@ -56,13 +59,14 @@ impl Routine {
                 _ => Effects::UNKNOWN,
             })
         } else {
-            of_user(row, tokens)
+            of_user(row, limits)
         };
-        Self { name: Called::Function(name).to_string(), verdict }
+        let name = Called::Function(name).to_string();
+        Self { name, verdict, row_of: row.row_of.clone(), any_row: row.any_row }
     }
 }
 
-fn of_user(row: &FunctionRow, tokens: usize) -> Verdict {
+fn of_user(row: &FunctionRow, limits: Limits) -> Verdict {
     if let Some(extension) = &row.extension
         && let Some(why) = extensions::vouches(extension, &row.name.name, &row.volatility)
     {
@@ -87,7 +91,7 @@ fn of_user(row: &FunctionRow, tokens: usize) -> Verdict {
     if row.configured {
         return unknown("it changes settings while it runs");
     }
-    match row.definition.as_deref().and_then(|text| parse::function_body(text, tokens)) {
+    match row.definition.as_deref().and_then(|text| parse::function_body(text, limits)) {
         Some(body) => Verdict::Body(Box::new(body)),
         None => unknown("its body cannot be read"),
     }

@@ -57,15 +57,26 @@ fn text(shape: &Shape, bytes: &[u8], out: &mut String) -> Result<()> {
             }
             Ok(())
         }
-        Shape::Date => moment::date(wire.i32()?, out),
+        Shape::Date => {
+            moment::date(wire.i32()?, out);
+            Ok(())
+        }
         Shape::Time => moment::time(wire.i64()?, out),
         Shape::TimeTz => moment::time_with_zone(wire.i64()?, wire.i32()?, out),
-        Shape::Timestamp => moment::timestamp(wire.i64()?, false, out),
-        Shape::TimestampTz => moment::timestamp(wire.i64()?, true, out),
-        Shape::Interval => moment::interval(wire.i64()?, wire.i32()?, wire.i32()?, out),
+        Shape::Timestamp | Shape::TimestampTz => {
+            moment::timestamp(wire.i64()?, *shape == Shape::TimestampTz, out);
+            Ok(())
+        }
+        Shape::Interval => {
+            moment::interval(wire.i64()?, wire.i32()?, wire.i32()?, out);
+            Ok(())
+        }
         Shape::Uuid => network::uuid(bytes, out),
         Shape::Inet => network::address(&mut wire, out),
-        Shape::MacAddr => network::hexadecimal(bytes, Some(':'), out),
+        Shape::MacAddr => {
+            network::hardware(bytes, out);
+            Ok(())
+        }
         Shape::Bits => number::bits(&mut wire, out),
         _ => Err(malformed()),
     }
@@ -84,10 +95,10 @@ fn json(shape: &Shape, bytes: &[u8], out: &mut String) -> Result<()> {
         Shape::Float8 => Cell::Float(f64::from_bits(wire.u64()?)),
         Shape::Bytes => Cell::Bytes(bytes),
         Shape::Text => std::str::from_utf8(bytes).map_or(Cell::Bytes(bytes), Cell::Text),
-        Shape::Json => return whole(bytes, out),
+        Shape::Json => Cell::Json(whole(bytes)?),
         Shape::Jsonb => {
             wire.u8()?;
-            return whole(wire.0, out);
+            Cell::Json(whole(wire.0)?)
         }
         Shape::Array(element) => return array(element, &mut wire, out),
         Shape::Composite(attributes) => return composite(attributes, &mut wire, out),
@@ -102,13 +113,12 @@ fn json(shape: &Shape, bytes: &[u8], out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// JSON as the server keeps it.
-fn whole(bytes: &[u8], out: &mut String) -> Result<()> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => out.push_str(text),
-        Err(_) => out.push_str(&mixed_json(&Cell::Bytes(bytes))),
-    }
-    Ok(())
+/// JSON as the server keeps it. One that is no UTF-8, of a database in SQL_ASCII, is no JSON for anybody.
+fn whole(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| {
+        Error::new(ErrorKind::Data, "a JSON value is no UTF-8 text")
+            .hint("cast the column to text in the statement")
+    })
 }
 
 fn array(element: &Shape, wire: &mut Wire<'_>, out: &mut String) -> Result<()> {

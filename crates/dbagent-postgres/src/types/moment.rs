@@ -13,7 +13,7 @@ const DAY: i64 = 86_400 * SECOND;
 
 // Writing to a String cannot fail, so the results of `write!` are dropped here.
 
-pub(super) fn date(days: i32, out: &mut String) -> Result<()> {
+pub(super) fn date(days: i32, out: &mut String) {
     match days {
         i32::MAX => out.push_str("infinity"),
         i32::MIN => out.push_str("-infinity"),
@@ -22,10 +22,9 @@ pub(super) fn date(days: i32, out: &mut String) -> Result<()> {
             out.push_str(before);
         }
     }
-    Ok(())
 }
 
-pub(super) fn timestamp(micros: i64, zoned: bool, out: &mut String) -> Result<()> {
+pub(super) fn timestamp(micros: i64, zoned: bool, out: &mut String) {
     match micros {
         i64::MAX => out.push_str("infinity"),
         i64::MIN => out.push_str("-infinity"),
@@ -39,7 +38,6 @@ pub(super) fn timestamp(micros: i64, zoned: bool, out: &mut String) -> Result<()
             out.push_str(before);
         }
     }
-    Ok(())
 }
 
 pub(super) fn time(micros: i64, out: &mut String) -> Result<()> {
@@ -57,24 +55,24 @@ pub(super) fn time_with_zone(micros: i64, west: i32, out: &mut String) -> Result
     let seconds = west.unsigned_abs();
     out.push(if west > 0 { '-' } else { '+' });
     _ = write!(out, "{:02}", seconds / 3_600);
-    if seconds % 3_600 != 0 {
+    if !seconds.is_multiple_of(3_600) {
         _ = write!(out, ":{:02}", seconds / 60 % 60);
     }
-    if seconds % 60 != 0 {
+    if !seconds.is_multiple_of(60) {
         _ = write!(out, ":{:02}", seconds % 60);
     }
     Ok(())
 }
 
-pub(super) fn interval(micros: i64, days: i32, months: i32, out: &mut String) -> Result<()> {
+pub(super) fn interval(micros: i64, days: i32, months: i32, out: &mut String) {
     match (micros, days, months) {
         (i64::MAX, i32::MAX, i32::MAX) => {
             out.push_str("infinity");
-            return Ok(());
+            return;
         }
         (i64::MIN, i32::MIN, i32::MIN) => {
             out.push_str("-infinity");
-            return Ok(());
+            return;
         }
         _ => {}
     }
@@ -107,7 +105,6 @@ pub(super) fn interval(micros: i64, days: i32, months: i32, out: &mut String) ->
         _ = write!(out, "{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
         decimals(fraction, out);
     }
-    Ok(())
 }
 
 /// A day as year, month and day. Returns what follows the whole text: a year before the first says so.
@@ -179,9 +176,9 @@ fn civil(days: i64) -> (i64, i64, i64) {
 mod tests {
     use super::*;
 
-    fn told(f: impl FnOnce(&mut String) -> Result<()>) -> String {
+    fn told(f: impl FnOnce(&mut String)) -> String {
         let mut out = String::new();
-        f(&mut out).unwrap();
+        f(&mut out);
         out
     }
 
@@ -203,7 +200,7 @@ mod tests {
     fn every_day_is_found() {
         assert_eq!(told(|out| date(0, out)), "2000-01-01");
         assert_eq!(told(|out| date(59, out)), "2000-02-29");
-        assert_eq!(told(|out| date(-730_121, out)), "0001-01-01 BC");
+        assert_eq!(told(|out| date(-730_485, out)), "0001-01-01 BC");
         assert_eq!(told(|out| date(2_145_031_948, out)), "5874897-12-31");
         assert_eq!(told(|out| timestamp(-1, true, out)), "1999-12-31 23:59:59.999999+00");
     }

@@ -21,15 +21,15 @@ pub(super) fn uuid(bytes: &[u8], out: &mut String) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn hexadecimal(bytes: &[u8], between: Option<char>, out: &mut String) -> Result<()> {
+/// Bytes with colons between them.
+pub(super) fn hardware(bytes: &[u8], out: &mut String) {
     for (i, byte) in bytes.iter().enumerate() {
         if i > 0 {
-            out.extend(between);
+            out.push(':');
         }
         out.push(hex(byte >> 4));
         out.push(hex(byte & 15));
     }
-    Ok(())
 }
 
 fn hex(nibble: u8) -> char {

@@ -26,12 +26,12 @@ pub(crate) fn write(shape: &Shape, bytes: &[u8], writer: &mut RowWriter) -> Resu
 /// The JSON text of a value, as it stands inside an array or a composite.
 fn json(shape: &Shape, text: &str) -> Result<String> {
     Ok(match shape {
-        Shape::Int2 | Shape::Int4 | Shape::Int8 | Shape::Oid => text.to_owned(),
+        // As they stand: numbers and JSON are JSON.
+        Shape::Int2 | Shape::Int4 | Shape::Int8 | Shape::Oid | Shape::Json | Shape::Jsonb => text.to_owned(),
         Shape::Float4 | Shape::Float8 => mixed_json(&Cell::Float(text.parse().map_err(malformed)?)),
         Shape::Bool => (text == "t").to_string(),
         Shape::Bytes => mixed_json(&Cell::Bytes(&binary(text).ok_or_else(|| malformed("bytea"))?)),
         Shape::Money(units) => quoted(&money(text, *units)),
-        Shape::Json | Shape::Jsonb => text.to_owned(),
         Shape::Array(element) => array(element, text)?,
         Shape::Composite(attributes) => composite(attributes, text)?,
         _ => quoted(text),

@@ -2,7 +2,7 @@
 
 use dbagent_core::guard::{Judgement, Policy};
 
-use crate::support::{offline, rows};
+use crate::support::{Judged, Row, SERVERS, Scratch, offline, rows};
 
 #[test]
 fn every_row_is_judged_as_it_says_without_a_database() {
@@ -14,4 +14,33 @@ fn every_row_is_judged_as_it_says_without_a_database() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A row that only a newer server understands.
+fn is_new(row: &Row) -> bool {
+    row.kind == "newer_syntax" || row.id == "pg-033"
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_row_is_judged_as_it_says_in_a_live_catalogue_and_what_is_cleared_runs() {
+    for server in SERVERS {
+        let Some(mut scratch) = Scratch::on(server, &[]).await else { continue };
+        let (mut wrong, mut ran) = (Vec::new(), 0);
+        for row in rows() {
+            let judged = scratch.judge(&row.statement, &Policy::default()).await;
+            if matches!(judged, Judged::Read) != row.allow {
+                wrong.push(format!("{} {:?}: {judged:?}", row.id, row.statement));
+            }
+            let runs = row.allow && row.kind != "parameter" && (server == SERVERS[0] || !is_new(&row));
+            if runs {
+                ran += 1;
+                if let Err(e) = scratch.read(&row.statement).await {
+                    wrong.push(format!("{} {:?}: {e}", row.id, row.statement));
+                }
+            }
+        }
+        scratch.close().await;
+        assert!(wrong.is_empty(), "{server}: {}", wrong.join("\n"));
+        assert!(ran > 150, "{ran}");
+    }
 }

@@ -6,4 +6,12 @@ mod corpus;
 #[cfg(test)]
 mod depth;
 #[cfg(test)]
+mod door;
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+mod live;
+#[cfg(test)]
+mod state;
+#[cfg(test)]
 mod support;

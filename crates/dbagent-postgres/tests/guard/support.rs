@@ -1,18 +1,20 @@
 //! A dialect of the guard alone, and the rows of the corpora.
 
 use std::path::PathBuf;
+use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use dbagent_core::guard::{Judgement, Policy, Resolution, judge};
+use dbagent_core::context::CallContext;
+use dbagent_core::guard::{Judgement, Policy, Resolution, Rule, judge};
 use dbagent_core::guardrails::StatementLimits;
-use dbagent_core::{Dialect, ErrorKind, NameCase, OpenContext, Request, Session, Settings, Target};
-use futures_core::future::BoxFuture;
+use dbagent_core::{ConnUrl, Dialect, ErrorKind, NameCase, Refusal, Request, Settings, Target};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
-fn open<'a>(_: &'a Target, _: &'a OpenContext) -> BoxFuture<'a, dbagent_core::Result<Box<dyn Session>>> {
-    Box::pin(async { Err(dbagent_core::Error::new(ErrorKind::Unsupported, "the guard alone opens nothing")) })
-}
+/// The tables that the corpus assumes, with a few rows.
+pub(crate) const SETUP: &str = include_str!("../../../../tests/corpora/postgres/setup.sql");
 
-/// Only what reads a statement.
-pub(crate) static GUARD: Dialect = Dialect::new("postgres", dbagent_postgres::guard::parse, open);
+pub(crate) static GUARD: Dialect = dbagent_postgres::DIALECT;
 
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -63,7 +65,177 @@ pub(crate) fn offline(text: &str, policy: &Policy) -> Judgement {
         Ok(parsed) => judge(&parsed, &Resolution::offline(), policy, NameCase::Sensitive),
         Err(e) => {
             assert_eq!(e.kind(), ErrorKind::Syntax, "{text:?}: {e}");
-            Judgement::Refused(dbagent_core::Refusal::new(dbagent_core::guard::Rule::Syntax, e.to_string()))
+            Judgement::Refused(Refusal::new(Rule::Syntax, e.to_string()))
         }
     }
+}
+
+/// What came of judging a statement in a live catalogue.
+#[derive(Debug)]
+pub(crate) enum Judged {
+    Read,
+    Proposed,
+    Refused(Refusal),
+}
+
+/// A database of its own on the server that the environment names, dropped at the end.
+pub(crate) struct Scratch {
+    pub(crate) owner: PgConnection,
+    connection: PgConnection,
+    admin: PgConnection,
+    url: String,
+    name: String,
+    roles: Vec<String>,
+}
+
+/// The variables that name a new and an old server.
+pub(crate) const SERVERS: [&str; 2] = ["DBAGENT_TEST_POSTGRES_URL", "DBAGENT_TEST_POSTGRES_OLD_URL"];
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// The statements by which a connection is hardened, as a session hardens it.
+pub(crate) const HARDEN: &[&str] = &[
+    "BEGIN READ ONLY",
+    "SET LOCAL search_path = pg_catalog, public",
+    "SET LOCAL standard_conforming_strings = on",
+    "SET LOCAL statement_timeout = '5s'",
+    "SET LOCAL lock_timeout = '1s'",
+];
+
+pub(crate) async fn execute(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(connection).await.map(|_| ())
+}
+
+impl Scratch {
+    /// The tables of the corpus and what else these texts make; `None` without a server.
+    pub(crate) async fn with(fixtures: &[&str]) -> Option<Self> {
+        Self::on("DBAGENT_TEST_POSTGRES_URL", fixtures).await
+    }
+
+    /// The same on the server that this variable names.
+    pub(crate) async fn on(variable: &str, fixtures: &[&str]) -> Option<Self> {
+        let Ok(url) = std::env::var(variable) else {
+            let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
+            assert!(!required.split(',').any(|d| d == "postgres"), "postgres is required, set {variable}");
+            println!("SKIPPED postgres: {variable} is not set");
+            return None;
+        };
+        Some(Self::at(&url, fixtures).await)
+    }
+
+    pub(crate) async fn at(url: &str, fixtures: &[&str]) -> Self {
+        let options: PgConnectOptions = url.parse().expect("a URL");
+        let mut admin = PgConnection::connect_with(&options).await.expect("a server");
+        let name = format!("guard_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        execute(&mut admin, &format!("CREATE DATABASE {name} TEMPLATE template0")).await.expect("a database");
+        let options = options.database(&name);
+        let mut owner = PgConnection::connect_with(&options).await.expect("a database");
+        for text in [SETUP].iter().chain(fixtures) {
+            execute(&mut owner, text).await.expect("a fixture");
+        }
+        let connection = PgConnection::connect_with(&options).await.expect("a database");
+        let url = in_database(url, &name);
+        Self { owner, connection, admin, url, name, roles: Vec::new() }
+    }
+
+    /// A role that may read and does not own anything.
+    pub(crate) async fn role(&mut self) -> String {
+        let role = format!("{}_reader", self.name);
+        execute(&mut self.owner, &format!("CREATE ROLE {role}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"))
+            .await
+            .expect("a role");
+        self.roles.push(role.clone());
+        role
+    }
+
+    pub(crate) async fn become_role(&mut self, role: &str) {
+        execute(&mut self.connection, &format!("SET ROLE {role}")).await.expect("a role");
+    }
+
+    /// Judges a statement in a hardened transaction.
+    pub(crate) async fn judge(&mut self, text: &str, policy: &Policy) -> Judged {
+        let context = GUARD.parse_context(StatementLimits::default(), Settings::new());
+        let parsed = match GUARD.parse(&Request::text(text), &context) {
+            Ok(parsed) => parsed,
+            Err(e) => return Judged::Refused(Refusal::new(Rule::Syntax, e.to_string())),
+        };
+        for sql in HARDEN {
+            execute(&mut self.connection, sql).await.expect("a hardened transaction");
+        }
+        let resolution =
+            dbagent_postgres::guard::resolve(&mut self.connection, &parsed.needs(), StatementLimits::default())
+                .await;
+        execute(&mut self.connection, "ROLLBACK").await.expect("the end");
+        let resolution = resolution.unwrap_or_else(|e| panic!("{text:?}: {e:?}"));
+        match judge(&parsed, &resolution, policy, NameCase::Sensitive) {
+            Judgement::Read => Judged::Read,
+            Judgement::Write => Judged::Proposed,
+            Judgement::Refused(refusal) => Judged::Refused(refusal),
+        }
+    }
+
+    /// Runs a statement in a hardened transaction and throws away what it returns, of whatever types.
+    pub(crate) async fn read(&mut self, text: &str) -> Result<(), sqlx::Error> {
+        for sql in HARDEN {
+            execute(&mut self.connection, sql).await?;
+        }
+        let ran = execute(&mut self.connection, text).await;
+        execute(&mut self.connection, "COMMIT").await?;
+        ran
+    }
+
+    /// How often a function of the fixture ran.
+    pub(crate) async fn touched(&mut self) -> i64 {
+        let row = sqlx::query("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM public.touched")
+            .fetch_one(&mut self.owner)
+            .await
+            .expect("a sequence");
+        row.get(0)
+    }
+
+    /// The database as a target of its owner, who is a superuser.
+    pub(crate) fn target(&self) -> Target {
+        Target::new("scratch", ConnUrl::parse(&self.url).expect("a URL"))
+    }
+
+    /// Gives the database and all in it to an account that is no superuser, and returns its target.
+    pub(crate) async fn as_plain_owner(&mut self) -> Target {
+        let role = format!("{}_owner", self.name);
+        let name = &self.name;
+        let change = format!(
+            "CREATE ROLE {role} LOGIN PASSWORD 'guard'; ALTER DATABASE {name} OWNER TO {role};
+             ALTER TABLE users OWNER TO {role}; ALTER TABLE orders OWNER TO {role}; ALTER SCHEMA public OWNER TO {role}"
+        );
+        execute(&mut self.owner, &change).await.expect("an owner");
+        let (scheme, rest) = self.url.split_once("://").expect("a scheme");
+        let rest = rest.split_once('@').map_or(rest, |(_, host)| host);
+        let url = format!("{scheme}://{role}:guard@{rest}");
+        self.roles.push(role);
+        Target::new("scratch", ConnUrl::parse(&url).expect("a URL"))
+    }
+
+    pub(crate) async fn close(mut self) {
+        self.connection.close().await.expect("a close");
+        for role in &self.roles {
+            execute(&mut self.owner, &format!("DROP OWNED BY {role}")).await.expect("a role");
+        }
+        self.owner.close().await.expect("a close");
+        execute(&mut self.admin, &format!("DROP DATABASE {} WITH (FORCE)", self.name)).await.expect("a drop");
+        for role in &self.roles {
+            execute(&mut self.admin, &format!("DROP ROLE {role}")).await.expect("a role");
+        }
+    }
+}
+
+/// The same URL with another database.
+fn in_database(url: &str, name: &str) -> String {
+    let (before, query) = url.split_once('?').map_or((url, String::new()), |(b, q)| (b, format!("?{q}")));
+    let (scheme, rest) = before.split_once("://").expect("a scheme");
+    let host = rest.split('/').next().unwrap_or_default();
+    format!("{scheme}://{host}/{name}{query}")
+}
+
+/// A call that no test outlives.
+pub(crate) fn call() -> CallContext {
+    CallContext::within(Duration::from_secs(60))
 }

@@ -16,7 +16,12 @@ async fn probe(target: Target) -> Probe {
 
 /// A name that no other test has.
 fn role(db: &Scratch, end: &str) -> String {
-    format!("{}_{end}", db.name)
+    format!("{}_{end}", database(db))
+}
+
+fn database(db: &Scratch) -> &str {
+    let address = db.url.split('?').next().unwrap();
+    address.rsplit('/').next().unwrap()
 }
 
 /// The scratch database's URL with another account.
@@ -122,7 +127,7 @@ async fn what_an_account_has_beyond_reading_comes_with_what_takes_it_away() {
         "CREATE ROLE {writer} LOGIN PASSWORD 'w' CREATEDB; GRANT SELECT, INSERT ON t TO {writer}; \
          GRANT CREATE ON SCHEMA public TO {writer}; GRANT pg_read_server_files TO {writer}; \
          REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC",
-        db.name
+        database(&db)
     ))
     .await;
     let url = with_account(&db, &writer, "w");

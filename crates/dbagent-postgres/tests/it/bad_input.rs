@@ -11,11 +11,7 @@ use crate::support::{Scratch, call, run, run_up_to, variable};
 async fn text_that_is_no_utf_8_comes_as_binary() {
     let Some(url) = variable("URL") else { return };
     let db = Scratch::on(&url, "ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'").await;
-    db.change(
-        "CREATE TABLE t (a text); INSERT INTO t VALUES ('plain'), (E'\\377\\000x'::bytea::text), ('ü')",
-    )
-    .await;
-    db.change("UPDATE t SET a = E'bad \\377 byte' WHERE a LIKE '\\\\xff%'").await;
+    db.change("CREATE TABLE t (a text); INSERT INTO t VALUES ('plain'), (E'bad \\xff byte'), ('ü')").await;
     let session = db.session().await;
     let rows = run(&session, "SELECT a FROM t").await.rows();
     let texts: Vec<String> = rows.iter().map(|r| format!("{:?}", r[0])).collect();
@@ -81,7 +77,7 @@ async fn names_of_every_kind_are_names() {
     }
     // A name that is too long is cut by the server in statements, and by nobody here.
     let long = ObjectName::new("u".repeat(500));
-    assert_eq!(session.describe(&[long.clone()], &call()).await.unwrap().missing, [long]);
+    assert_eq!(session.describe(std::slice::from_ref(&long), &call()).await.unwrap().missing, [long]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,7 +122,7 @@ async fn conflicts_between_transactions_are_told_apart() {
         );
     let two = b.execute(sqlx::raw_sql("UPDATE t SET a = 21 WHERE a = 1")).await.map(|_| ());
     _ = b.close().await;
-    let failed = [one.await.unwrap(), two].into_iter().filter_map(Result::err).next().expect("a victim");
+    let failed = [one.await.unwrap(), two].into_iter().find_map(Result::err).expect("a victim");
     assert_eq!(failed.as_database_error().unwrap().code().as_deref(), Some("40P01"));
     // Readers of a snapshot are in nobody's way.
     assert_eq!(run(&db.session().await, "SELECT count(*) FROM t").await.value(), Value::Int(2));

@@ -6,7 +6,7 @@ use dbagent_core::{GuardedSession, ObjectName};
 use crate::proxy::Proxy;
 use crate::support::{Scratch, call, open, target};
 
-const SHOP: &str = r#"
+const SHOP: &str = r"
     CREATE SCHEMA audit;
     CREATE TYPE mood AS ENUM ('sad', 'ok', 'HAPPY');
     CREATE DOMAIN feeling AS mood;
@@ -40,7 +40,7 @@ const SHOP: &str = r#"
     CREATE FOREIGN TABLE away (a int) SERVER far;
     CREATE UNLOGGED TABLE quick (a int); ALTER TABLE quick ENABLE ROW LEVEL SECURITY;
     ANALYZE measure, customer;
-"#;
+";
 
 async fn describe(session: &GuardedSession, name: &str) -> ObjectDetail {
     let described = session.describe(&[ObjectName::parse(name).unwrap()], &call()).await.unwrap();

@@ -34,7 +34,7 @@ async fn nothing_that_a_statement_does_outlives_it() {
         ),
         ("SET ROLE pg_monitor", "SELECT 1 WHERE current_user = 'pg_monitor'"),
         ("LISTEN kit", "SELECT pg_listening_channels()"),
-        ("DECLARE kept CURSOR WITH HOLD FOR SELECT 1", "SELECT 1 FROM pg_cursors"),
+        ("DECLARE kept CURSOR WITH HOLD FOR SELECT 1", "SELECT 1 FROM pg_cursors WHERE name = 'kept'"),
     ] {
         // Some are refused, which is as good.
         _ = raw.run(&Request::text(text)).await;
@@ -60,6 +60,10 @@ async fn one_message_is_one_statement_in_a_read_only_transaction() {
         assert_eq!(e.native_code(), Some(code), "{text}: {e}");
     }
     assert_eq!(db.value("SELECT sum(a) FROM t").await, "1");
+    // With the guard in the way nothing of it gets there.
+    let session = db.session().await;
+    let refusal = crate::support::run(&session, "COMMIT; DROP TABLE t").await.refusal();
+    assert_eq!(refusal.rule, dbagent_core::Rule::SeveralStatements);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,7 +17,7 @@ async fn a_pool_of_the_host_is_used_and_given_back_clean() {
     let session = from_pool(pool.clone(), &target).await.unwrap();
     let session = GuardedSession::over(&DIALECT, target, session);
     assert_eq!(run(&session, "SELECT sum(a) FROM t").await.value(), Value::Int(3));
-    let endless = "SELECT i FROM generate_series(1, 100000) AS a(i), generate_series(1, 100000), generate_series(1, 100000)";
+    let endless = "SELECT i FROM generate_series(1, 100000) AS a(i), generate_series(1, 100000) AS b, generate_series(1, 100000) AS c";
     for _ in 0..4 {
         let request = dbagent_core::Request::text(endless);
         assert_eq!(run_up_to(&session, request, Some(5), &call()).await.rows().len(), 5);

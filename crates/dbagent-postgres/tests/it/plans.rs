@@ -68,6 +68,8 @@ async fn over_the_threshold_is_refused_with_the_number_and_an_aggregate_passes()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_warns_of_what_costs_most() {
     let Some(db) = Scratch::with(BIG).await else { return };
+    let name = db.value("current_database()").await;
+    db.change(&format!("ALTER DATABASE {name} SET work_mem = '1MB'")).await;
     let session = db.session().await;
     let whole = explain(&session, "SELECT name FROM big WHERE id > 1000").await;
     assert!(

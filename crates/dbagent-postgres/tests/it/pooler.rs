@@ -1,5 +1,6 @@
 //! PgBouncer in transaction mode before the server.
 
+use dbagent_core::catalog::Page;
 use dbagent_core::{ErrorKind, Param, Params, Request};
 use dbagent_testkit::conformance::Value;
 
@@ -27,7 +28,7 @@ async fn sessions_share_the_servers_behind_a_pooler() {
                     .with_params(Params::Positional(vec![Param::F64(0.5)]));
                 let row = run_up_to(&session, request, Some(5), &call()).await.rows();
                 assert_eq!(row, [[Value::text("(0.5,2)")]]);
-                assert!(session.objects(None, Default::default(), &call()).await.unwrap().total >= 11);
+                assert!(session.objects(None, Page::default(), &call()).await.unwrap().total >= 11);
             }
         });
     }
@@ -40,7 +41,7 @@ async fn sessions_share_the_servers_behind_a_pooler() {
 async fn statements_are_cancelled_through_a_pooler() {
     let Some(url) = variable("PGBOUNCER_URL") else { return };
     let session = open(target(&with_parameter(&url, "pooler=transaction"))).await.unwrap();
-    let endless = "SELECT i FROM generate_series(1, 100000) AS a(i), generate_series(1, 100000), generate_series(1, 100000)";
+    let endless = "SELECT i FROM generate_series(1, 100000) AS a(i), generate_series(1, 100000) AS b, generate_series(1, 100000) AS c";
     for _ in 0..3 {
         let call = call();
         let mut rows = start(&session, Request::text(endless), None, &call).await.unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dbagent_core::context::CallContext;
 use dbagent_core::rows::{Cell, Rows};
 use dbagent_core::session::Verdict;
-use dbagent_core::{ConnUrl, Dialect, Error, GuardedSession, Policy, Refusal, Request, Result, Target};
+use dbagent_core::{ConnUrl, Dialect, Error, GuardedSession, Refusal, Request, Result, Target};
 use dbagent_postgres::sqlx::{self, AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use dbagent_testkit::conformance::Value;
 
@@ -31,7 +31,7 @@ pub(crate) fn skipped(why: &str) {
 /// A database of a test's own; dropped with this.
 pub(crate) struct Scratch {
     owner: String,
-    name: String,
+    pub(crate) name: String,
     /// The owner's URL of the database.
     pub(crate) url: String,
 }
@@ -91,10 +91,6 @@ impl Scratch {
     pub(crate) async fn session(&self) -> GuardedSession {
         open(self.target()).await.expect("a session")
     }
-
-    pub(crate) async fn session_under(&self, policy: Policy) -> GuardedSession {
-        open(Target { policy, ..self.target() }).await.expect("a session")
-    }
 }
 
 impl Drop for Scratch {
@@ -117,10 +113,10 @@ impl Drop for Scratch {
 /// The same URL with another database.
 pub(crate) fn in_database(url: &str, name: &str) -> String {
     let (before, query) = url.split_once('?').map_or((url, None), |(b, q)| (b, Some(q)));
-    let start = before.find("://").expect("a scheme") + 3;
-    let end = before[start..].find('/').map_or(before.len(), |i| start + i);
+    let (scheme, rest) = before.split_once("://").expect("a scheme");
+    let host = rest.split('/').next().expect("a host");
     let query = query.map(|q| format!("?{q}")).unwrap_or_default();
-    format!("{}/{name}{query}", &before[..end])
+    format!("{scheme}://{host}/{name}{query}")
 }
 
 /// The same URL with one more parameter.
@@ -164,6 +160,14 @@ impl Ran {
         let mut rows = self.rows();
         assert!(rows.len() == 1 && rows[0].len() == 1, "{rows:?}");
         rows.remove(0).remove(0)
+    }
+
+    #[track_caller]
+    pub(crate) fn refusal(self) -> Refusal {
+        match self {
+            Ran::Refused(refusal) => refusal,
+            other => panic!("{other:?}"),
+        }
     }
 
     #[track_caller]
