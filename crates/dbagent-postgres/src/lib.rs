@@ -22,6 +22,7 @@
 //! # }
 //! ```
 
+mod account;
 mod bind;
 mod catalog;
 mod connect;
@@ -41,6 +42,7 @@ pub mod testing;
 mod transaction;
 mod types;
 
+use dbagent_core::account::RoleSetup;
 use dbagent_core::dialect::{Capabilities, Support};
 use dbagent_core::{
     CredentialKey, Dialect, NameCase, Noun, ObjectName, OpenContext, Request, Result, Session, Target,
@@ -94,7 +96,8 @@ pub const DIALECT: Dialect = Dialect::new("postgres", parse::parse, open)
     })
     .prompt(include_str!("prompt.md"))
     .count(count)
-    .sample(sample);
+    .sample(sample)
+    .role_setup(RoleSetup::new(account::statements, account::apply));
 
 dbagent_core::inventory::submit! { DIALECT }
 

@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) hosts: Vec<Host>,
     user: String,
     password: Secret,
-    database: String,
+    pub(crate) database: String,
     pub(crate) tls: Tls,
     application: String,
     /// Settings of the start-up packet, as `options` gives them.

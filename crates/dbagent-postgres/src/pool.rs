@@ -143,6 +143,25 @@ impl Pool {
         Ok(Link { conn: Some(conn), pid, running: false, shared: Arc::clone(shared), permit: Some(permit) })
     }
 
+    /// A connection beside the pool, without limits and without a transaction, that nobody gives back: to try
+    /// what an account can do.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub(crate) async fn apart(&self) -> Result<PgConnection> {
+        match &self.shared.source {
+            Source::Place(place) => connect(place).await,
+            Source::Host(pool) => PgConnection::connect_with(&pool.connect_options())
+                .await
+                .map_err(|e| self.shared.translate(e, Phase::Open)),
+        }
+    }
+
+    /// The error that a catalogue statement on such a connection failed with.
+    pub(crate) fn failed(&self, e: sqlx::Error, operation: &'static str) -> Error {
+        self.shared.translate(e, Phase::Catalogue).op(operation)
+    }
+
     async fn permit(&self, call: &CallContext, operation: &'static str) -> Result<OwnedSemaphorePermit> {
         let shared = &self.shared;
         let acquire = timeout(shared.wait, Arc::clone(&shared.permits).acquire_owned());

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use dbagent_core::account::Probe;
 use dbagent_core::catalog::{Described, ObjectKind, ObjectPage, Page};
 use dbagent_core::context::CallContext;
 use dbagent_core::estimate::{Estimate, Plan};
@@ -20,7 +21,7 @@ use crate::connect::{Facts, connect, facts};
 use crate::error::{Phase, translate};
 use crate::options::Place;
 use crate::pool::{Pool, Source};
-use crate::{catalog, plan, read, resolve};
+use crate::{account, catalog, plan, read, resolve};
 
 /// Connections of one session that run statements; one more cancels them.
 pub(crate) const CONNECTIONS: u32 = 4;
@@ -193,6 +194,14 @@ impl Session for PostgresSession {
         let facts = self.pool.facts();
         let role = if facts.standby { ", a read-only replica" } else { "" };
         Ok(format!("PostgreSQL {}{role}", facts.version))
+    }
+
+    async fn probe(&self, call: &CallContext) -> Result<Probe> {
+        let mut apart = call.bound("probe", self.pool.apart()).await??;
+        let probed = call.bound("probe", account::probe(&mut apart)).await?;
+        // Dropped without a word, the server would find out by itself.
+        _ = call.bound("probe", apart.close()).await;
+        probed.map_err(|e| self.pool.failed(e, "probe"))
     }
 
     async fn ping(&self, call: &CallContext) -> Result<()> {
