@@ -15,6 +15,7 @@ mod deny;
 mod docs;
 mod features;
 mod firewall;
+mod fuzz;
 mod licenses;
 mod outside;
 mod report;
@@ -50,6 +51,7 @@ enum Word {
     Docs(docs::Arguments),
     Bless(bless::Arguments),
     Bench(bench::Arguments),
+    Fuzz(fuzz::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -76,6 +78,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Word::Docs(arguments) => docs::run(&workspace, &arguments),
         Word::Bless(arguments) => bless::run(&workspace, &arguments),
         Word::Bench(arguments) => bench::run(&workspace, &arguments),
+        Word::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
     }
 }
 

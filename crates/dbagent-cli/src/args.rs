@@ -7,7 +7,9 @@ use clap::error::ErrorKind as ClapError;
 use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::app::Global;
-use crate::commands::{ask, chat, completions, config, demo, dialects, doctor, judge, models, run, schema};
+use crate::commands::{
+    ask, chat, completions, config, demo, dialects, doctor, judge, models, run, schema, setup_role,
+};
 use crate::exit::Exit;
 use crate::mask::mask_quoted;
 
@@ -36,6 +38,7 @@ pub(crate) enum Words {
     Judge(judge::Args),
     Schema(schema::Args),
     Doctor(doctor::Args),
+    SetupRole(setup_role::Args),
     Models(models::Args),
     Demo(demo::Args),
     Config(config::Args),

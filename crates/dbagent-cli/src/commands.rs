@@ -12,6 +12,7 @@ pub(crate) mod judge;
 pub(crate) mod models;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod setup_role;
 
 use crate::app::App;
 use crate::args::Words;
@@ -26,6 +27,7 @@ pub(crate) fn run(app: &App, command: Words) -> Outcome {
         Words::Judge(args) => judge::run(app, &args),
         Words::Schema(args) => schema::run(app, &args),
         Words::Doctor(args) => doctor::run(app, &args),
+        Words::SetupRole(args) => setup_role::run(app, &args),
         Words::Models(args) => models::run(app, &args),
         Words::Demo(args) => demo::run(app, &args),
         Words::Config(args) => config::run(app, &args),

@@ -1,7 +1,7 @@
 //! Which database is meant: a URL, a name of the configuration, or a file. And its password.
 
 mod file;
-mod password;
+pub(crate) mod password;
 
 use dbagent::{ConnUrl, Credential, Dialect, Error, ErrorKind, Guardrails, Policy, Registry, Target};
 

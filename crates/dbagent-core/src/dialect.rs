@@ -12,6 +12,7 @@ use futures_core::future::BoxFuture;
 pub use capability::{Capabilities, Support};
 pub use registry::{Registry, RegistryError};
 
+use crate::account::RoleSetup;
 use crate::context::CallContext;
 use crate::error::Result;
 use crate::guard::Parsed;
@@ -62,6 +63,7 @@ pub struct Dialect {
     scratch: Option<fn() -> Arc<dyn Any + Send + Sync>>,
     count: Option<fn(&ObjectName) -> Request>,
     sample: Option<fn(&ObjectName) -> Request>,
+    role_setup: Option<RoleSetup>,
 }
 
 inventory::collect!(Dialect);
@@ -123,6 +125,7 @@ impl Dialect {
             scratch: None,
             count: None,
             sample: None,
+            role_setup: None,
         }
     }
 
@@ -204,6 +207,12 @@ impl Dialect {
         self
     }
 
+    /// Sets how an account is set up that can only read; without it there are no accounts to set up.
+    pub const fn role_setup(mut self, setup: RoleSetup) -> Self {
+        self.role_setup = Some(setup);
+        self
+    }
+
     /// The id, such as `sqlite`.
     pub const fn id(&self) -> &'static str {
         self.id
@@ -267,6 +276,11 @@ impl Dialect {
     /// A request that reads rows of an object, where the dialect has one.
     pub fn sample_request(&self, name: &ObjectName) -> Option<Request> {
         self.sample.map(|make| make(name))
+    }
+
+    /// How an account is set up that can only read, where the database has accounts.
+    pub const fn account_setup(&self) -> Option<&RoleSetup> {
+        self.role_setup.as_ref()
     }
 
     /// A parse context with fresh scratch.

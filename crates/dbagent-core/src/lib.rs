@@ -9,6 +9,7 @@
 //! reserve → read → shape. The core holds no driver, no HTTP client, no parser of query languages and no
 //! file format.
 
+pub mod account;
 pub mod agent;
 pub mod artifact;
 pub mod budget;

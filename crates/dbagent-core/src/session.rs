@@ -12,6 +12,7 @@ pub use parse::{PARSE_STACK_BYTES, ParsePool};
 pub use sealed::{Approved, Caps, Cleared, Rehearsal};
 pub use write::{Affected, CommitState, CommitToken, Step, Write, WriteTxn};
 
+use crate::account::Probe;
 use crate::catalog::{Described, ObjectPage, Page};
 use crate::context::CallContext;
 use crate::dialect::Settings;
@@ -79,6 +80,13 @@ pub trait Session: Send + Sync {
     async fn server(&self, context: &CallContext) -> Result<String> {
         let _ = context;
         Ok(String::new())
+    }
+
+    /// Tries what the account can do beyond reading, with the dialect's own fixed statements, on a connection
+    /// of its own, in transactions that are rolled back. Nothing stays. **Default:** unsupported.
+    async fn probe(&self, context: &CallContext) -> Result<Probe> {
+        let _ = context;
+        Err(Error::new(ErrorKind::Unsupported, "this dialect does not probe its account").op("probe"))
     }
 
     /// Checks that the database answers. **Default:** lists one object.

@@ -52,6 +52,7 @@ const LAYERS: &[(&str, Layer)] = &[
     ("dbagent-server", Layer::Face),
     ("dbagent-mcp", Layer::Face),
     ("dbagent-examples", Layer::Workshop),
+    ("dbagent-services", Layer::Workshop),
     ("dbagent-tests", Layer::Workshop),
     ("xtask", Layer::Workshop),
 ];

@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
+use dbagent::account::{Found, Transport};
 use dbagent::session::Verdict;
 use dbagent::text::{bytes, printable, thousands};
 use dbagent::{
-    CallContext, Dialect, Error, GuardedSession, Guardrails, ObjectName, Refusal, Registry, Support,
+    CallContext, Dialect, Error, ErrorKind, GuardedSession, Guardrails, ObjectName, Refusal, Registry,
+    Support,
 };
 
 use crate::app::{App, Running, cancellable};
@@ -18,8 +20,8 @@ use crate::{config, statement};
 
 /// Check that a database can be worked with, and say what dbagent would do to it at most
 ///
-/// Opens the database, asks for its version, lists and describes objects and reads one row through the guard.
-/// Nothing is ever changed. The exit code is 0 when it is ready.
+/// Opens the database, asks for its version, lists and describes objects, reads one row through the guard, and
+/// tries what the account could do beyond reading, in transactions that are rolled back. Nothing stays changed. The exit code is 0 when it is ready.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The database: a URL, a file, or a name of the configuration; without one only this build is looked at
@@ -31,7 +33,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     let mut out = app.stdout();
-    let mut report = Report { out: &mut out, problems: 0 };
+    let mut report = Report { out: &mut out, problems: 0, warnings: 0 };
     report.heading("This build")?;
     build(app, &mut report)?;
     let Some(word) = &args.place else {
@@ -62,6 +64,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
 struct Report<'a> {
     out: &'a mut Out,
     problems: usize,
+    warnings: usize,
 }
 
 impl Report<'_> {
@@ -89,6 +92,19 @@ impl Report<'_> {
         self.line(format!("  -     {}", printable(text)))
     }
 
+    /// Something that works and that somebody should look at.
+    fn warning(&mut self, text: &str) -> Result<(), Failure> {
+        self.warnings += 1;
+        let mark = self.paint().yellow("!");
+        self.line(format!("  {mark}     {}", printable(text)))
+    }
+
+    /// A statement that an administrator may run.
+    fn remedy(&mut self, statement: &str) -> Result<(), Failure> {
+        let statement = self.paint().bold(printable(statement));
+        self.line(format!("          {statement};"))
+    }
+
     fn problem(&mut self, what: &str, e: &Error) -> Result<(), Failure> {
         self.problems += 1;
         let mark = self.paint().red("FAIL");
@@ -108,6 +124,12 @@ impl Report<'_> {
     fn verdict(&mut self, failed: Option<&Error>) -> Outcome {
         let paint = self.paint();
         let (text, exit) = match (self.problems, failed) {
+            (0, _) if self.warnings > 0 => (
+                paint.yellow(
+                    "Ready: questions can be asked. The account is more than dbagent needs; see the lines marked !",
+                ),
+                Exit::Done,
+            ),
             (0, _) => (paint.green("Ready: questions can be asked."), Exit::Done),
             (_, Some(e)) => (
                 paint.red("Not ready: the database cannot be opened; see the hint above."),
@@ -197,8 +219,51 @@ async fn database(
             }
         }
     }
+    account(report, &session, call).await?;
     session.close().await;
     Ok(None)
+}
+
+/// What the account can do beyond reading, tried and rolled back.
+async fn account(
+    report: &mut Report<'_>,
+    session: &GuardedSession,
+    call: &CallContext,
+) -> Result<(), Failure> {
+    let probe = match session.probe(call).await {
+        Ok(probe) => probe,
+        // A file has no accounts: who may write it is decided by the file system.
+        Err(e) if e.kind() == ErrorKind::Unsupported => return Ok(()),
+        Err(e) => return report.problem("its account cannot be probed", &e),
+    };
+    report.heading("The account")?;
+    if let Some(account) = &probe.account {
+        report.fact(account)?;
+    }
+    match &probe.transport {
+        Transport::Local => report.fine("the connection stays on this machine")?,
+        Transport::Encrypted(how) => report.fine(&format!("the connection is encrypted, {how}"))?,
+        Transport::Plain => {
+            report.warning("the connection is not encrypted: everybody on the way can read it")?;
+        }
+    }
+    for power in &probe.powers {
+        let what = power.kind.describe();
+        match power.found {
+            Found::Cannot => report.fine(&format!("cannot {what} ({})", power.evidence))?,
+            Found::Unknown => report.warning(&format!("may {what}: {}", power.evidence))?,
+            Found::Can => report.warning(&format!("can {what}: {}", power.evidence))?,
+        }
+        for statement in &power.remedy {
+            report.remedy(statement)?;
+        }
+    }
+    if !probe.only_reads() && session.dialect().account_setup().is_some() {
+        report.fact(
+            "dbagent setup-role, with this URL, writes the statements for an account that can only read",
+        )?;
+    }
+    Ok(())
 }
 
 /// Describes one object and reads a row of it, the way every question does.

@@ -29,7 +29,7 @@ pub(super) fn find(
             .hint("leave out --ask-password and --password-file"));
     }
     if access.ask_password {
-        return ask(app).map(Some);
+        return ask(app, "Password: ").map(Some);
     }
     if let Some(path) = &access.password_file {
         return from_file(path).map(Some);
@@ -41,16 +41,24 @@ pub(super) fn find(
     Ok(config::environment(VARIABLE).filter(|p| !p.is_empty()).map(Secret::new))
 }
 
-fn ask(app: &App) -> Result<Secret, Error> {
+/// Asks a person at the terminal.
+///
+/// # Errors
+/// [`ErrorKind::Config`] where there is no terminal.
+pub(crate) fn ask(app: &App, prompt: &str) -> Result<Secret, Error> {
     app.ui.detail("asking for the password");
-    rpassword::prompt_password("Password: ").map(Secret::new).map_err(|e| {
+    rpassword::prompt_password(prompt).map(Secret::new).map_err(|e| {
         Error::new(ErrorKind::Config, "the password cannot be asked for: there is no terminal")
             .hint(format!("use {VARIABLE} or --password-file"))
             .source(e)
     })
 }
 
-fn from_file(path: &Path) -> Result<Secret, Error> {
+/// The first line of a file.
+///
+/// # Errors
+/// [`ErrorKind::Config`] for a file that cannot be one.
+pub(crate) fn from_file(path: &Path) -> Result<Secret, Error> {
     let failed = |message: &str| Error::new(ErrorKind::Config, message).with("file", path.display());
     let read = std::fs::metadata(path)
         .and_then(|meta| if meta.len() > MAX_FILE { Ok(None) } else { std::fs::read(path).map(Some) });

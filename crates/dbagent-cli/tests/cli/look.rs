@@ -52,6 +52,18 @@ fn doctor_gives_a_plain_verdict() {
 }
 
 #[test]
+fn a_file_has_no_account_to_set_up() {
+    let place = Place::new();
+    let ran = place.run(["setup-role", "shop.db"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(
+        ran.err.contains("SQLite has no accounts to set up") && ran.err.contains("file system"),
+        "{ran:?}"
+    );
+    assert_eq!(place.run(["setup-role", "shop.db", "--role-password-file", "x"]).code, 2);
+}
+
+#[test]
 fn models_shows_names_and_settings_but_no_key() {
     let place = Place::new();
     let ran = ran(place.command(["models", "-f", "json"]).env("OPENAI_API_KEY", "canary"));

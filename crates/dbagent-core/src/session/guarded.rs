@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::parse::ParsePool;
 use super::sealed::{Caps, Cleared, Seal};
 use super::{Outcome, Session};
+use crate::account::Probe;
 use crate::catalog::{Described, ObjectPage, Page};
 use crate::context::CallContext;
 use crate::dialect::{Dialect, OpenContext, Settings};
@@ -350,6 +351,16 @@ impl GuardedSession {
     /// What the dialect says.
     pub async fn server(&self, call: &CallContext) -> Result<String> {
         call.bound("server", self.inner.session.server(call)).await?
+    }
+
+    /// Tries what the account can do beyond reading. Nothing stays of it: the dialect's own fixed statements
+    /// run in transactions that are rolled back, beside the sessions that read.
+    ///
+    /// # Errors
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) where a dialect has no accounts or does not probe them;
+    /// what the dialect says.
+    pub async fn probe(&self, call: &CallContext) -> Result<Probe> {
+        call.bound("probe", self.inner.session.probe(call)).await?
     }
 
     /// Checks that the database answers.
