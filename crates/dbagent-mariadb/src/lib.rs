@@ -1,1 +1,6 @@
 //! MariaDB for dbagent.
+
+mod flavor;
+mod functions;
+
+pub use flavor::FLAVOR;

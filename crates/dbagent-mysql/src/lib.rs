@@ -1,1 +1,6 @@
 //! MySQL for dbagent.
+
+mod flavor;
+mod functions;
+
+pub use flavor::FLAVOR;
