@@ -19,15 +19,15 @@
 //! # }
 //! ```
 
+mod flavor;
+mod functions;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 use dbagent_core::{Dialect, OpenContext, ParseContext, Parsed, Request, Result, Session, Target};
-use dbagent_mysql_common::flavor::{Flavor, Server};
 use futures_core::future::BoxFuture;
 
-/// What is MariaDB's own.
-pub const FLAVOR: Flavor = Flavor::stub(Server::MariaDb);
+pub use flavor::FLAVOR;
 
 /// Everything dbagent knows of MariaDB.
 pub const DIALECT: Dialect = dbagent_mysql_common::dialect("mariadb", parse, open)

@@ -14,6 +14,8 @@ mod connect;
 mod error;
 mod estimate;
 pub mod flavor;
+pub mod functions;
+mod lex;
 mod location;
 pub mod parse;
 mod pool;
@@ -28,9 +30,10 @@ mod tls;
 mod types;
 
 use dbagent_core::dialect::{Capabilities, OpenFn, ParseFn, Support};
-use dbagent_core::{Dialect, NameCase, Noun, ObjectName, OpenContext, Request, Result, Session, Target};
+use dbagent_core::{Dialect, Noun, ObjectName, OpenContext, Request, Result, Session, Target};
 use futures_core::future::BoxFuture;
 
+pub use dbagent_sql;
 pub use location::CREDENTIAL_KEYS;
 pub use sqlx;
 
@@ -55,14 +58,13 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     max_concurrent_reads: CONNECTIONS,
 };
 
-/// The descriptor that both dialects start from. Names of columns compare without case on both servers, and
-/// those of tables on some: rules mean them without case, which never lets through what a rule denies.
+/// The descriptor that both dialects start from.
 pub const fn dialect(id: &'static str, parse: ParseFn, open: OpenFn) -> Dialect {
     Dialect::new(id, parse, open)
         .default_port(location::PORT)
         .language("SQL")
         .noun(Noun::TABLES)
-        .name_case(NameCase::Insensitive)
+        .name_case(Flavor::NAME_CASE)
         .credential_keys(CREDENTIAL_KEYS)
         .capabilities(CAPABILITIES)
         .count(count)

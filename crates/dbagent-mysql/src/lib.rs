@@ -19,16 +19,16 @@
 //! # }
 //! ```
 
+mod flavor;
+mod functions;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 use dbagent_core::{Capabilities, Dialect, OpenContext, ParseContext, Parsed, Request, Result, Session, Support, Target};
 use dbagent_mysql_common::CAPABILITIES;
-use dbagent_mysql_common::flavor::{Flavor, Server};
 use futures_core::future::BoxFuture;
 
-/// What is MySQL's own.
-pub const FLAVOR: Flavor = Flavor::stub(Server::MySql);
+pub use flavor::FLAVOR;
 
 /// Everything dbagent knows of MySQL.
 pub const DIALECT: Dialect = dbagent_mysql_common::dialect("mysql", parse, open)
