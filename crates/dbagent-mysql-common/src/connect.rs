@@ -113,9 +113,13 @@ impl Opener {
     /// # Errors
     /// What is wrong with the server, the account or the way to them, each with a kind of its own.
     pub(crate) async fn open(&self, call: &CallContext) -> Result<Conn> {
-        let connection = self.connect(call).await?;
-        let hardened = call.bound("open", self.harden(connection)).await;
-        hardened.map_err(|e| self.silent(e))?
+        let opened = async {
+            let connection = self.connect(call).await?;
+            let hardened = call.bound("open", self.harden(connection)).await;
+            hardened.map_err(|e| self.silent(e))?
+        };
+        // The server repeats names of accounts and databases.
+        opened.await.map_err(|e| error::without_secrets(e, &self.location.secrets))
     }
 
     /// Opens one connection as the driver does, for the crate's own small jobs beside a session.

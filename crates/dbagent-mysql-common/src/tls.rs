@@ -65,7 +65,7 @@ impl Tls {
                     Some((_, mode)) => *mode,
                     None => {
                         let known: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
-                        return Err(config(format!("{text:?} is no ssl-mode"))
+                        return Err(config("the value of ssl-mode is none of its modes".to_owned())
                             .hint(format!("it is one of {}", known.join(", "))));
                     }
                 }
@@ -82,16 +82,17 @@ impl Tls {
         Ok(Self { mode, ca: ca.map(PathBuf::from), client })
     }
 
-    /// Checks that the files are there: the driver would only say so in the middle of a handshake.
+    /// Checks that the files are there: the driver would only say so in the middle of a handshake. Their paths
+    /// may have come as credentials, so they are not shown.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] that names the file.
+    /// [`ErrorKind::Config`] that says which one.
     pub(crate) fn check_files(&self) -> Result<()> {
         let readable = |what: &str, path: &Path| {
             std::fs::File::open(path).map(drop).map_err(|e| {
                 Error::new(ErrorKind::Config, format!("the file of {what} cannot be read"))
                     .op("open")
-                    .with("file", path.display())
+                    .hint("check its path and the rights on it")
                     .source(e)
             })
         };
@@ -143,6 +144,6 @@ mod tests {
     fn missing_files_are_named() {
         let tls = Tls::of(None, Some("/no/such/ca.pem"), None, None).unwrap();
         let e = tls.check_files().unwrap_err();
-        assert!(e.kind() == ErrorKind::Config && e.to_string().contains("/no/such/ca.pem"), "{e}");
+        assert!(e.kind() == ErrorKind::Config && e.to_string().contains("ssl-ca"), "{e}");
     }
 }

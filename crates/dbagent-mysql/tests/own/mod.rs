@@ -1,0 +1,42 @@
+//! What the tests that both dialects share need to know of this one.
+
+use dbagent_core::Dialect;
+use dbagent_testkit::conformance::{Corpus, Material};
+
+pub(crate) use dbagent_mysql::testing::{Scratch, raw_hardened, scratch};
+
+/// The dialect that is tested.
+pub(crate) static DIALECT: &Dialect = &dbagent_mysql::DIALECT;
+
+/// The URL of an owner, or why there is none.
+pub(crate) fn owner_url() -> Result<String, String> {
+    variable("URL")
+}
+
+/// The variable of that name about this server.
+pub(crate) fn variable(name: &str) -> Result<String, String> {
+    let name = format!("DBAGENT_TEST_MYSQL_{name}");
+    std::env::var(&name).map_err(|_| format!("{name} is not set"))
+}
+
+/// What is different from what both servers answer.
+pub(crate) fn material(mut material: Material) -> Material {
+    use dbagent_core::{ErrorKind, Request};
+    use dbagent_testkit::conformance::{Expected, Value};
+    material.nested = vec![Expected::new(
+        Request::text("SELECT JSON_OBJECT('a', JSON_ARRAY(1, 'x', NULL)) AS doc, CAST('[1.0]' AS JSON) AS list"),
+        &["doc", "list"],
+        vec![vec![Value::json("{\"a\": [1, \"x\", null]}"), Value::json("[1.0]")]],
+    )];
+    material.errors.push((Request::text("SELECT CAST('{' AS JSON)"), ErrorKind::Data));
+    material
+}
+
+/// The corpora of the dialect.
+pub(crate) fn corpora() -> Vec<Corpus> {
+    vec![
+        Corpus::new("mysql.jsonl", include_str!("../../../../tests/corpora/mysql/mysql.jsonl"))
+            .disputed(include_str!("../../../../tests/corpora/mysql/disputed.jsonl")),
+        Corpus::new("own.jsonl", include_str!("../../../../tests/corpora/mysql/own.jsonl")),
+    ]
+}
