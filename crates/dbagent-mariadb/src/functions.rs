@@ -24,7 +24,7 @@ functions! {
             polyfromwkb polygonfromtext replace_oracle rpad_oracle rtrim_oracle sformat sha sha1
             srid st_boundary st_collect st_geohash st_isring st_isvalid st_latfromgeohash
             st_longfromgeohash st_pointfromgeohash st_pointonsurface st_relate st_simplify
-            st_validate startpoint substr_oracle sys_guid to_char touches uuid_v4 uuid_v7
+            st_validate startpoint substr_oracle sys_guid to_char touches uuid_v4 uuid_v7 value
             vec_distance vec_distance_cosine vec_distance_euclidean vec_fromtext vec_totext within
             wsrep_last_seen_gtid wsrep_last_written_gtid x y
         }

@@ -10,7 +10,7 @@ functions! {
         read {
             any_value bin_to_uuid format_bytes format_pico_time from_vector geomcollection
             grouping gtid_subset gtid_subtract icu_version is_uuid json_schema_valid
-            json_schema_validation_report json_storage_free json_storage_size match mbrcoveredby
+            json_schema_validation_report json_storage_free json_storage_size mbrcoveredby
             mbrcovers md5 ps_current_thread_id ps_thread_id regexp_like sha sha1
             st_buffer_strategy st_collect st_frechetdistance st_geohash st_geomcollfromtxt
             st_hausdorffdistance st_isvalid st_latfromgeohash st_latitude st_lineinterpolatepoint

@@ -12,6 +12,7 @@ use crate::flavor::Server;
 use crate::lex::Mode;
 
 mod prefix;
+mod types;
 
 /// A server under a mode. To sqlparser it is its MySQL dialect, with what that lacks.
 #[derive(Debug)]
@@ -99,7 +100,12 @@ impl Dialect for ServerDialect {
         prefix::parse(self.server, parser)
     }
 
-    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(
+        &self,
+        parser: &mut Parser<'_>,
+        expr: &Expr,
+        precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
         MySqlDialect {}.parse_infix(parser, expr, precedence)
     }
 

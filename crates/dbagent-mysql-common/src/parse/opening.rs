@@ -73,7 +73,8 @@ fn query(words: &Words<'_>) -> Option<Opening> {
             return Some(refused(StatementClass::Session, Effects::READ | Effects::SESSION, finding));
         }
         if words.are(at, &["lock", "in", "share", "mode"]) {
-            let finding = Finding::new(Rule::Locks, "the statement locks the rows that it reads", words.span(at));
+            let finding =
+                Finding::new(Rule::Locks, "the statement locks the rows that it reads", words.span(at));
             return Some(refused(StatementClass::Read, Effects::READ | Effects::LOCK, finding));
         }
     }
@@ -83,7 +84,12 @@ fn query(words: &Words<'_>) -> Option<Opening> {
 fn into(words: &Words<'_>, at: usize) -> Opening {
     let to_file = words.are(at + 1, &["outfile"]) || words.are(at + 1, &["dumpfile"]);
     let (rule, effects, class, what) = if to_file {
-        (Rule::ServerIo, Effects::SERVER_IO, StatementClass::ServerIo, "the statement writes a file on the server")
+        (
+            Rule::ServerIo,
+            Effects::SERVER_IO,
+            StatementClass::ServerIo,
+            "the statement writes a file on the server",
+        )
     } else {
         (
             Rule::SessionChange,
@@ -92,7 +98,8 @@ fn into(words: &Words<'_>, at: usize) -> Opening {
             "the statement keeps what it reads in a variable of the session",
         )
     };
-    let finding = Finding::new(rule, what, words.span(at)).advice("Leave INTO out: the rows come back to you.");
+    let finding =
+        Finding::new(rule, what, words.span(at)).advice("Leave INTO out: the rows come back to you.");
     refused(class, effects | Effects::READ, finding)
 }
 
@@ -139,7 +146,9 @@ fn other(first: &str, words: &Words<'_>) -> Option<Opening> {
     let (class, effects) = match first {
         "set" | "use" | "prepare" | "deallocate" | "handler" => (C::Session, Effects::SESSION),
         "begin" if !words.ends(1) && !words.are(1, &["work"]) => (C::Procedure, Effects::UNKNOWN),
-        "begin" | "commit" | "rollback" | "savepoint" | "release" | "xa" => (C::Transaction, Effects::SESSION),
+        "begin" | "commit" | "rollback" | "savepoint" | "release" | "xa" => {
+            (C::Transaction, Effects::SESSION)
+        }
         "start" if words.are(1, &["transaction"]) => (C::Transaction, Effects::SESSION),
         "lock" | "unlock" => (C::Transaction, Effects::LOCK | Effects::SESSION),
         "call" | "do" | "execute" | "signal" | "resignal" | "get" | "if" | "case" | "loop" | "while"
@@ -150,8 +159,8 @@ fn other(first: &str, words: &Words<'_>) -> Option<Opening> {
             (C::Maintenance, Effects::WRITE)
         }
         "load" => (C::ServerIo, Effects::SERVER_IO | Effects::WRITE),
-        "kill" | "shutdown" | "restart" | "install" | "uninstall" | "import" | "clone" | "binlog" | "backup"
-        | "change" | "start" | "stop" => (C::ServerIo, Effects::SERVER_IO),
+        "kill" | "shutdown" | "restart" | "install" | "uninstall" | "import" | "clone" | "binlog"
+        | "backup" | "change" | "start" | "stop" => (C::ServerIo, Effects::SERVER_IO),
         "create" | "alter" | "drop" | "rename" | "grant" | "revoke" => {
             let title = title(words);
             let finding = Finding::new(

@@ -14,8 +14,12 @@ pub(super) fn settle(flavor: &Flavor, settings: &Settings, parsed: &mut Parsed) 
     if let Some(mode) = Mode::of(settings).foreign {
         parsed.effects |= Effects::UNKNOWN;
         parsed.findings.push(
-            Finding::new(Rule::EngineDisagrees, format!("the server reads statements in its {mode} mode"), None)
-                .advice("Ask the operator to take that word out of sql_mode."),
+            Finding::new(
+                Rule::EngineDisagrees,
+                format!("the server reads statements in its {mode} mode"),
+                None,
+            )
+            .advice("Ask the operator to take that word out of sql_mode."),
         );
     }
     let space = settings.get("default_namespace");

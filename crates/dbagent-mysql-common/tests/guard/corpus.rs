@@ -22,7 +22,8 @@ pub(crate) struct Row {
 /// `disputed.jsonl`, which turns their verdict.
 pub(crate) fn rows() -> Vec<Row> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpora").join(KIT.id);
-    let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let read =
+        |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
     let lines = |text: &str| -> Vec<serde_json::Value> {
         let lines = text.lines().filter(|l| !l.trim().is_empty());
         lines.map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}"))).collect()
@@ -33,7 +34,8 @@ pub(crate) fn rows() -> Vec<Row> {
         for row in lines(&read(&file)) {
             let text = |key: &str| row[key].as_str().unwrap_or_else(|| panic!("{key}: {row}")).to_owned();
             let dispute = disputed.iter().find(|d| d["id"] == row["id"]);
-            let verdict = dispute.map_or_else(|| text("verdict"), |d| d["verdict"].as_str().unwrap().to_owned());
+            let verdict =
+                dispute.map_or_else(|| text("verdict"), |d| d["verdict"].as_str().unwrap().to_owned());
             assert!(["allow", "deny"].contains(&verdict.as_str()), "{row}");
             rows.push(Row {
                 id: text("id"),
