@@ -1,12 +1,24 @@
-//! What the tests that both dialects share need to know of this one.
+//! What the tests that both dialects share need to know of this one. Each of them needs a part of it.
+
+#![expect(dead_code, unused_imports, reason = "each test program needs a part of it")]
 
 use dbagent_core::Dialect;
 use dbagent_testkit::conformance::{Corpus, Material};
 
-pub(crate) use dbagent_mysql::testing::{Scratch, raw_hardened, scratch};
+pub(crate) use dbagent_mysql::testing::{Owner, Scratch, raw_hardened, scratch};
+pub(crate) use dbagent_mysql_common::sqlx;
 
 /// The dialect that is tested.
 pub(crate) static DIALECT: &Dialect = &dbagent_mysql::DIALECT;
+
+/// Whether JSON is a text here and no type of its own.
+pub(crate) const JSON_IS_TEXT: bool = false;
+
+/// Whether the certificate of the server that tests start names the host.
+pub(crate) const CERTIFICATE_NAMES_THE_HOST: bool = true;
+
+/// The variable of the other product.
+pub(crate) const OTHER: &str = "DBAGENT_TEST_MARIADB_URL";
 
 /// The URL of an owner, or why there is none.
 pub(crate) fn owner_url() -> Result<String, String> {
