@@ -59,6 +59,18 @@ async fn a_certificate_is_for_its_host() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_shows_a_certificate() {
+    let (Some(url), Some(cert), Some(key)) =
+        (variable("CERT_URL"), variable("CLIENT_CERT"), variable("CLIENT_KEY"))
+    else {
+        return;
+    };
+    works(with(&url, &format!("ssl-mode=REQUIRED&ssl-cert={cert}&ssl-key={key}"))).await;
+    let e = refused(with(&url, "ssl-mode=REQUIRED")).await;
+    assert!(matches!(e.kind(), ErrorKind::Authentication | ErrorKind::Tls), "{e}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn through_a_socket() {
     let (Some(socket), Some(url)) = (variable("SOCKET"), variable("URL")) else { return };
     let (bare, _) = url.split_once('?').unwrap_or((&url, ""));

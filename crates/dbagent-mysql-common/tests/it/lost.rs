@@ -104,15 +104,16 @@ async fn throwaway() -> Option<Server> {
     }
 }
 
-/// Rows without end from nothing but the server.
-const ENDLESS_ROWS: &str = "SELECT a.TABLE_NAME FROM information_schema.COLUMNS a, information_schema.COLUMNS b, \
-                            information_schema.COLUMNS c";
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_killed_in_the_middle() {
     let Some(mut server) = throwaway().await else { return };
-    let session = open(target(server.url())).await.unwrap();
-    let mut stream = start(&session, ENDLESS_ROWS, None, &call()).await.unwrap();
+    let scratch = own::scratch(server.url(), own::Scratch::fresh_name()).await.unwrap();
+    let mut owner = scratch.owner().await.unwrap();
+    for statement in super::support::NUMBERS {
+        owner.run(statement).await.unwrap();
+    }
+    let session = open(target(scratch.url())).await.unwrap();
+    let mut stream = start(&session, "SELECT a.t FROM numbers a, numbers b", None, &call()).await.unwrap();
     assert!(stream.next().await.unwrap().is_some());
     server.kill().unwrap();
     let e = loop {
@@ -130,6 +131,7 @@ async fn a_server_that_is_killed_in_the_middle() {
     });
     let server = server.await.unwrap().unwrap();
     assert_eq!(rows(&session, "SELECT 1 AS a").await, [[Value::from(1)]], "the pool goes on with the new one");
+    drop(scratch);
     drop(server);
 }
 

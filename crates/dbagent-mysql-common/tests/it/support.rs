@@ -45,14 +45,16 @@ pub(crate) async fn scratch_with(statements: &[&str]) -> Option<Scratch> {
     Some(scratch)
 }
 
-/// 20,000 rows with a text each.
+/// Statements that make 20,000 rows with a text each.
+pub(crate) const NUMBERS: &[&str] = &[
+    "CREATE TABLE numbers (i INTEGER PRIMARY KEY, t VARCHAR(100))",
+    "INSERT INTO numbers WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) \
+     SELECT a.i + 200 * (b.i - 1), REPEAT('x', 100) FROM n a JOIN n b ON b.i <= 100",
+];
+
+/// A scratch database with them.
 pub(crate) async fn numbers() -> Option<Scratch> {
-    scratch_with(&[
-        "CREATE TABLE numbers (i INTEGER PRIMARY KEY, t VARCHAR(100))",
-        "INSERT INTO numbers WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) \
-         SELECT a.i + 200 * (b.i - 1), REPEAT('x', 100) FROM n a JOIN n b ON b.i <= 100",
-    ])
-    .await
+    scratch_with(NUMBERS).await
 }
 
 pub(crate) fn target(url: &str) -> Target {

@@ -1,6 +1,6 @@
 //! What the tests that both dialects share need to know of this one. Each of them needs a part of it.
 
-#![expect(dead_code, unused_imports, reason = "each test program needs a part of it")]
+#![expect(dead_code, reason = "each test program needs a part of it")]
 
 use dbagent_core::Dialect;
 use dbagent_testkit::conformance::{Corpus, Material};
