@@ -6,4 +6,4 @@
 mod guard;
 
 #[cfg(test)]
-const KIT: guard::Kit = guard::Kit { id: "mariadb", flavor: &dbagent_mariadb::FLAVOR };
+const KIT: guard::Kit = guard::Kit { id: "mariadb", flavor: &dbagent_mariadb::FLAVOR, dialect: &dbagent_mariadb::DIALECT };

@@ -1,7 +1,7 @@
 //! Lists and describes what is in a database.
 
 mod describe;
-mod rows;
+pub(crate) mod rows;
 
 use std::collections::HashMap;
 

@@ -6,4 +6,4 @@
 mod guard;
 
 #[cfg(test)]
-const KIT: guard::Kit = guard::Kit { id: "mysql", flavor: &dbagent_mysql::FLAVOR };
+const KIT: guard::Kit = guard::Kit { id: "mysql", flavor: &dbagent_mysql::FLAVOR, dialect: &dbagent_mysql::DIALECT };

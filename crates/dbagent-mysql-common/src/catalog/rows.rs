@@ -11,7 +11,7 @@ pub(super) const AT_ONCE: usize = 2_000;
 
 /// A row, each value as text.
 #[derive(Debug, Clone)]
-pub(super) struct Row(Vec<Option<String>>);
+pub(crate) struct Row(Vec<Option<String>>);
 
 impl Row {
     fn read(row: &MySqlRow) -> Result<Self> {
@@ -24,18 +24,18 @@ impl Row {
     }
 
     /// The value of a column; none where it is NULL.
-    pub(super) fn get(&self, column: usize) -> Option<&str> {
+    pub(crate) fn get(&self, column: usize) -> Option<&str> {
         self.0.get(column)?.as_deref()
     }
 
     /// The value of a column; empty where it is NULL.
-    pub(super) fn text(&self, column: usize) -> &str {
+    pub(crate) fn text(&self, column: usize) -> &str {
         self.get(column).unwrap_or_default()
     }
 }
 
 /// All rows of a statement.
-pub(super) async fn fetch(
+pub(crate) async fn fetch(
     query: Query<'_, MySql, MySqlArguments>,
     connection: &mut MySqlConnection,
 ) -> Result<Vec<Row>> {

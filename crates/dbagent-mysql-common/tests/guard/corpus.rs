@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dbagent_core::guard::{Judgement, Policy, Resolution, judge};
 use dbagent_core::guardrails::StatementLimits;
-use dbagent_core::{Dialect, ErrorKind, ParseContext, Parsed, Request, Result, Settings};
+use dbagent_core::{ErrorKind, ParseContext, Parsed, Request, Result, Settings};
 use dbagent_mysql_common::flavor::Flavor;
 use dbagent_mysql_common::parse;
 
@@ -63,11 +63,7 @@ pub(crate) fn settings() -> Settings {
 }
 
 pub(crate) fn context(settings: Settings) -> ParseContext {
-    fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
-        parse::parse(KIT.flavor, request, context)
-    }
-    const DIALECT: Dialect = Dialect::new("guard", parse, |_, _| unreachable!("no session"));
-    DIALECT.parse_context(StatementLimits::default(), settings)
+    KIT.dialect.parse_context(StatementLimits::default(), settings)
 }
 
 pub(crate) fn read(text: &str, settings: Settings) -> Result<Parsed> {

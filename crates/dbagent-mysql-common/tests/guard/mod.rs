@@ -2,7 +2,11 @@
 //! flavor; see its `tests/guard.rs`.
 
 mod corpus;
+mod live;
+mod names;
+mod server;
 
+use dbagent_core::Dialect;
 use dbagent_mysql_common::flavor::Flavor;
 
 /// What differs between the two crates.
@@ -10,4 +14,5 @@ pub(crate) struct Kit {
     /// The dialect's id, which is the name of its folder of corpora.
     pub(crate) id: &'static str,
     pub(crate) flavor: &'static Flavor,
+    pub(crate) dialect: &'static Dialect,
 }
