@@ -77,9 +77,9 @@ pub fn open<'a>(
     target: &'a Target,
     context: &'a OpenContext,
 ) -> BoxFuture<'a, Result<Box<dyn Session>>> {
-    Box::pin(async move {
-        Ok(Box::new(MySqlSession::open(flavor, target, context).await?) as Box<dyn Session>)
-    })
+    Box::pin(
+        async move { Ok(Box::new(MySqlSession::open(flavor, target, context).await?) as Box<dyn Session>) },
+    )
 }
 
 fn count(name: &ObjectName) -> Request {

@@ -1,8 +1,8 @@
 //! What only MariaDB has.
 
 use dbagent_core::ErrorKind;
-use dbagent_core::catalog::ObjectKind;
 use dbagent_core::ObjectName;
+use dbagent_core::catalog::ObjectKind;
 use dbagent_testkit::conformance::Value;
 
 use crate::it::support::{call, refused, rows, scratch, scratch_with, session, skipped, target};
@@ -49,7 +49,8 @@ async fn a_plugin_that_the_driver_lacks_is_named() {
     let Some(scratch) = scratch().await else { return };
     let mut owner = scratch.owner().await.unwrap();
     if owner.run("INSTALL SONAME 'auth_ed25519'").await.is_err() {
-        let known = owner.rows("SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'ed25519'").await;
+        let known =
+            owner.rows("SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'ed25519'").await;
         if known.unwrap().is_empty() {
             return skipped("the server has no plugin auth_ed25519");
         }

@@ -283,7 +283,9 @@ impl Forms {
         if self.is(open, "for") {
             open += if self.is(open + 1, "join") { 2 } else { 3 };
         }
-        let Some(end) = self.closing(open).filter(|_| self.token(open) == Some(&Token::LParen)) else { return };
+        let Some(end) = self.closing(open).filter(|_| self.token(open) == Some(&Token::LParen)) else {
+            return;
+        };
         let names = |i| matches!(self.token(i), Some(Token::Word(_) | Token::Comma));
         if (open + 1..end).all(names) {
             self.leave_out(at, end + 1 - at);

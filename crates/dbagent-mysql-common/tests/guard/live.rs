@@ -1,7 +1,7 @@
 //! The corpora on the real server: judged with its catalogue, and what is cleared runs.
 
-use dbagent_core::request::{Param, Params};
 use dbagent_core::Request;
+use dbagent_core::request::{Param, Params};
 use dbagent_core::session::Verdict;
 
 use super::corpus::rows;
@@ -36,7 +36,8 @@ async fn what_is_cleared_runs() {
     let mut failed = Vec::new();
     let rows: Vec<_> = rows().into_iter().filter(|r| r.allow).collect();
     for row in &rows {
-        let asked = if row.kind == "parameter" { request(&row.statement) } else { Request::text(&row.statement) };
+        let asked =
+            if row.kind == "parameter" { request(&row.statement) } else { Request::text(&row.statement) };
         let verdict = session.judge(asked, Some(1_000), &call()).await.unwrap();
         let Verdict::Cleared(cleared) = verdict else {
             failed.push(format!("{} {:?}: {verdict:?}", row.id, row.statement));

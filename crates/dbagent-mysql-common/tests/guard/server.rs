@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use dbagent_core::context::CallContext;
-use dbagent_core::{ConnUrl, GuardedSession, Policy, Request, Target};
 use dbagent_core::session::Verdict;
+use dbagent_core::{ConnUrl, GuardedSession, Policy, Request, Target};
 use dbagent_mysql_common::testing::Owner;
 
 use crate::KIT;
@@ -18,7 +18,10 @@ pub(crate) fn url() -> Option<String> {
         return Some(url);
     }
     let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
-    assert!(!required.split(',').any(|id| id.trim() == KIT.id), "{name} is not set, and DBAGENT_REQUIRE asks");
+    assert!(
+        !required.split(',').any(|id| id.trim() == KIT.id),
+        "{name} is not set, and DBAGENT_REQUIRE asks"
+    );
     println!("SKIPPED {}: {name} is not set", KIT.id);
     None
 }

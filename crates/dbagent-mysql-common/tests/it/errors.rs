@@ -7,7 +7,11 @@ use crate::own::sqlx;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mistakes_have_a_kind_a_number_and_a_place() {
-    let Some(scratch) = scratch_with(&["CREATE TABLE users (id INT, name TEXT)", "INSERT INTO users VALUES (1, 'a'), (2, 'b')"]).await
+    let Some(scratch) = scratch_with(&[
+        "CREATE TABLE users (id INT, name TEXT)",
+        "INSERT INTO users VALUES (1, 'a'), (2, 'b')",
+    ])
+    .await
     else {
         return;
     };
@@ -82,7 +86,9 @@ async fn wide_results_equal_names_and_huge_cells() {
 /// A reader under a lock waits for it, says so in time, and is no trouble afterwards.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_that_somebody_locks() {
-    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1)"]).await else { return };
+    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1)"]).await else {
+        return;
+    };
     let session = session(&scratch).await;
     let mut owner = scratch.owner().await.unwrap();
     owner.run("LOCK TABLES t WRITE").await.unwrap();

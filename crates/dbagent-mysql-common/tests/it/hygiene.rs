@@ -1,7 +1,7 @@
 //! What a statement did to its connection does not reach the next one, and what the session is like.
 
-use dbagent_core::Policy;
 use dbagent_core::Params;
+use dbagent_core::Policy;
 use dbagent_testkit::conformance::Value;
 
 use super::support::{call, eventually, rows, scratch, scratch_with, session, session_under, target};
@@ -36,7 +36,9 @@ async fn the_sql_mode_is_that_of_the_account() {
 /// What a hardened connection refuses by itself: above all what commits first and then runs.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_changed_past_the_guard() {
-    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1)"]).await else { return };
+    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1)"]).await else {
+        return;
+    };
     let mut raw = own::raw_hardened(&target(scratch.url()), &call()).await.unwrap();
     for sql in [
         "CREATE TABLE u (a INT)",
@@ -70,16 +72,16 @@ async fn a_lock_that_a_policy_allowed_is_let_go() {
     assert_eq!(rows(&session, format!("SELECT GET_LOCK('{name}', 0) AS l")).await, [[Value::from(1)]]);
     let mut owner = scratch.owner().await.unwrap();
     let free = format!("SELECT IS_FREE_LOCK('{name}')");
-    eventually("the lock is free", async || {
-        owner.rows(&free).await.unwrap() == [[Some("1".to_owned())]]
-    })
-    .await;
+    eventually("the lock is free", async || owner.rows(&free).await.unwrap() == [[Some("1".to_owned())]])
+        .await;
 }
 
 /// A connection whose session is not what it was is not used again, however that came about.
 #[tokio::test(flavor = "multi_thread")]
 async fn catalogue_and_reads_share_the_pool_without_traces() {
-    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1)"]).await else { return };
+    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1)"]).await else {
+        return;
+    };
     let session = session(&scratch).await;
     for _ in 0..10 {
         assert_eq!(rows(&session, "SELECT a FROM t").await, [[Value::from(1)]]);

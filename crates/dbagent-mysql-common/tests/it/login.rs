@@ -38,7 +38,11 @@ async fn encryption_is_what_was_asked_for() {
     // An account that must be encrypted, without.
     let e = refused(with(&url, "ssl-mode=DISABLED")).await;
     assert!(matches!(e.kind(), ErrorKind::Authentication | ErrorKind::Tls), "{e}");
-    assert!(e.hint_text().is_some_and(|h| h.contains("TLS") || h.contains("REQUIRED")), "{e} {:?}", e.hint_text());
+    assert!(
+        e.hint_text().is_some_and(|h| h.contains("TLS") || h.contains("REQUIRED")),
+        "{e} {:?}",
+        e.hint_text()
+    );
     // An authority that nobody knows.
     let e = refused(with(&url, "ssl-mode=VERIFY_CA")).await;
     assert_eq!(e.kind(), ErrorKind::Tls, "{e}");
@@ -106,5 +110,9 @@ async fn the_other_product_is_told_apart() {
     let (_, rest) = other.split_once("://").unwrap();
     let e = refused(target(&format!("{scheme}://{rest}"))).await;
     assert_eq!(e.kind(), ErrorKind::NotADatabase, "{e}");
-    assert!(e.hint_text().is_some_and(|h| h.contains(&format!("instead of {scheme}://"))), "{:?}", e.hint_text());
+    assert!(
+        e.hint_text().is_some_and(|h| h.contains(&format!("instead of {scheme}://"))),
+        "{:?}",
+        e.hint_text()
+    );
 }

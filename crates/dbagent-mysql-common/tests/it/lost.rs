@@ -126,11 +126,13 @@ async fn a_server_that_is_killed_in_the_middle() {
     assert_eq!(e.kind(), ErrorKind::Connection, "{e}");
     let e = session.ping(&call()).await.unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Connection, "{e}");
-    let server = tokio::task::spawn_blocking(move || {
-        server.restart().map(|()| server)
-    });
+    let server = tokio::task::spawn_blocking(move || server.restart().map(|()| server));
     let server = server.await.unwrap().unwrap();
-    assert_eq!(rows(&session, "SELECT 1 AS a").await, [[Value::from(1)]], "the pool goes on with the new one");
+    assert_eq!(
+        rows(&session, "SELECT 1 AS a").await,
+        [[Value::from(1)]],
+        "the pool goes on with the new one"
+    );
     drop(scratch);
     drop(server);
 }

@@ -65,68 +65,97 @@ async fn integers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn numbers_with_fractions() {
-    column("DECIMAL(5,2)", &[("-999.99", decimal("-999.99")), ("0.05", decimal("0.05")), ("NULL", Value::Null)])
-        .await;
+    column(
+        "DECIMAL(5,2)",
+        &[("-999.99", decimal("-999.99")), ("0.05", decimal("0.05")), ("NULL", Value::Null)],
+    )
+    .await;
     column("DECIMAL(10,0)", &[("1234567890", decimal("1234567890"))]).await;
     let long = "12345678901234567890123456789012345.123456789012345678901234567890";
-    column("DECIMAL(65,30)", &[(long, decimal(long)), ("-0.5", decimal("-0.500000000000000000000000000000"))]).await;
+    column(
+        "DECIMAL(65,30)",
+        &[(long, decimal(long)), ("-0.5", decimal("-0.500000000000000000000000000000"))],
+    )
+    .await;
     let nines = "9".repeat(65);
     column("DECIMAL(65,0)", &[(&nines, decimal(&nines))]).await;
     column("FLOAT", &[("0.1", 0.1.into()), ("-3.5e10", (-3.5e10).into()), ("0", 0.0.into())]).await;
-    column("DOUBLE", &[
-        ("0.1", 0.1.into()),
-        ("1.7976931348623157e308", f64::MAX.into()),
-        ("2.2250738585072014e-308", f64::MIN_POSITIVE.into()),
-    ])
+    column(
+        "DOUBLE",
+        &[
+            ("0.1", 0.1.into()),
+            ("1.7976931348623157e308", f64::MAX.into()),
+            ("2.2250738585072014e-308", f64::MIN_POSITIVE.into()),
+        ],
+    )
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dates_and_times() {
-    column("DATE", &[
-        ("'2024-02-29'", time("2024-02-29")),
-        ("'1000-01-01'", time("1000-01-01")),
-        ("'9999-12-31'", time("9999-12-31")),
-        ("NULL", Value::Null),
-    ])
+    column(
+        "DATE",
+        &[
+            ("'2024-02-29'", time("2024-02-29")),
+            ("'1000-01-01'", time("1000-01-01")),
+            ("'9999-12-31'", time("9999-12-31")),
+            ("NULL", Value::Null),
+        ],
+    )
     .await;
-    column("DATETIME(6)", &[
-        ("'2024-05-01 10:20:30.123456'", time("2024-05-01T10:20:30.123456")),
-        ("'1000-01-01 00:00:00'", time("1000-01-01T00:00:00")),
-    ])
+    column(
+        "DATETIME(6)",
+        &[
+            ("'2024-05-01 10:20:30.123456'", time("2024-05-01T10:20:30.123456")),
+            ("'1000-01-01 00:00:00'", time("1000-01-01T00:00:00")),
+        ],
+    )
     .await;
     column("DATETIME", &[("'2024-05-01 23:59:59'", time("2024-05-01T23:59:59"))]).await;
     // Stored by an owner whose time zone is UTC too.
-    column("TIMESTAMP(6) NULL", &[
-        ("'2024-05-01 10:20:30.5'", time("2024-05-01T10:20:30.500")),
-        ("'1970-01-01 00:00:01'", time("1970-01-01T00:00:01")),
-        ("NULL", Value::Null),
-    ])
+    column(
+        "TIMESTAMP(6) NULL",
+        &[
+            ("'2024-05-01 10:20:30.5'", time("2024-05-01T10:20:30.500")),
+            ("'1970-01-01 00:00:01'", time("1970-01-01T00:00:01")),
+            ("NULL", Value::Null),
+        ],
+    )
     .await;
-    column("TIME(6)", &[("'10:20:30.000001'", time("10:20:30.000001")), ("'00:00:00'", time("00:00:00"))]).await;
+    column("TIME(6)", &[("'10:20:30.000001'", time("10:20:30.000001")), ("'00:00:00'", time("00:00:00"))])
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_no_calendar_holds() {
-    column("DATE", &[
-        ("'0000-00-00'", "0000-00-00".into()),
-        ("'2024-05-01'", "2024-05-01".into()),
-        ("'2024-00-00'", "2024-00-00".into()),
-        ("NULL", Value::Null),
-    ])
+    column(
+        "DATE",
+        &[
+            ("'0000-00-00'", "0000-00-00".into()),
+            ("'2024-05-01'", "2024-05-01".into()),
+            ("'2024-00-00'", "2024-00-00".into()),
+            ("NULL", Value::Null),
+        ],
+    )
     .await;
-    column("DATETIME", &[
-        ("'2024-05-01 10:00:00'", "2024-05-01 10:00:00".into()),
-        ("'0000-00-00 00:00:00'", "0000-00-00 00:00:00".into()),
-    ])
+    column(
+        "DATETIME",
+        &[
+            ("'2024-05-01 10:00:00'", "2024-05-01 10:00:00".into()),
+            ("'0000-00-00 00:00:00'", "0000-00-00 00:00:00".into()),
+        ],
+    )
     .await;
     column("TIMESTAMP NULL", &[("0", "0000-00-00 00:00:00".into())]).await;
-    column("TIME", &[
-        ("'838:59:59'", "838:59:59".into()),
-        ("'-838:59:59'", "-838:59:59".into()),
-        ("'24:00:00'", "24:00:00".into()),
-        ("'10:00:00'", "10:00:00".into()),
-    ])
+    column(
+        "TIME",
+        &[
+            ("'838:59:59'", "838:59:59".into()),
+            ("'-838:59:59'", "-838:59:59".into()),
+            ("'24:00:00'", "24:00:00".into()),
+            ("'10:00:00'", "10:00:00".into()),
+        ],
+    )
     .await;
 }
 
@@ -145,12 +174,15 @@ async fn texts_of_every_size_and_collation() {
         "CHAR(20) CHARACTER SET utf16",
         "VARCHAR(20) CHARACTER SET utf32",
     ] {
-        column(definition, &[
-            ("'ünï 表 🦀'", "ünï 表 🦀".into()),
-            ("''", "".into()),
-            ("'it''s'", "it's".into()),
-            ("NULL", Value::Null),
-        ])
+        column(
+            definition,
+            &[
+                ("'ünï 表 🦀'", "ünï 表 🦀".into()),
+                ("''", "".into()),
+                ("'it''s'", "it's".into()),
+                ("NULL", Value::Null),
+            ],
+        )
         .await;
     }
     column("VARCHAR(20) CHARACTER SET latin1", &[("'grün €'", "grün €".into())]).await;
@@ -165,15 +197,22 @@ async fn texts_of_every_size_and_collation() {
 async fn bytes_of_every_size() {
     column("BINARY(4)", &[("x'00ff'", bytes(&[0, 255, 0, 0])), ("NULL", Value::Null)]).await;
     for definition in ["VARBINARY(20)", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB"] {
-        column(definition, &[("x'00ff27'", bytes(&[0, 255, 39])), ("''", bytes(&[])), ("'abc'", bytes(b"abc"))])
-            .await;
+        column(
+            definition,
+            &[("x'00ff27'", bytes(&[0, 255, 39])), ("''", bytes(&[])), ("'abc'", bytes(b"abc"))],
+        )
+        .await;
     }
     column("VARCHAR(20) CHARACTER SET binary", &[("x'c328'", bytes(&[0xc3, 0x28]))]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn enums_sets_and_json() {
-    column("ENUM('new','it''s','表')", &[("'new'", "new".into()), ("2", "it's".into()), ("'表'", "表".into())]).await;
+    column(
+        "ENUM('new','it''s','表')",
+        &[("'new'", "new".into()), ("2", "it's".into()), ("'表'", "表".into())],
+    )
+    .await;
     column("ENUM('a','B') COLLATE utf8mb4_bin", &[("'B'", "B".into())]).await;
     column("SET('a','b','c')", &[("'a,c'", "a,c".into()), ("''", "".into())]).await;
     // One server has a type for it, the other a text.

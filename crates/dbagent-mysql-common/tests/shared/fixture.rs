@@ -31,9 +31,10 @@ impl ServerFixture {
                 let scratch = own::scratch(&url, self.name.clone()).await?;
                 let mut owner = scratch.owner().await?;
                 for statement in material::setup() {
-                    owner.run(&statement).await.map_err(|e| {
-                        e.with("statement", statement.chars().take(80).collect::<String>())
-                    })?;
+                    owner
+                        .run(&statement)
+                        .await
+                        .map_err(|e| e.with("statement", statement.chars().take(80).collect::<String>()))?;
                 }
                 Ok(scratch)
             })
@@ -106,7 +107,10 @@ impl Fixture for ServerFixture {
                 vec![format!("CREATE TABLE {} (a INTEGER)", sql::quoted(&name.name).replace('"', "`"))]
             }
             Change::ViewOverOrders => {
-                vec!["CREATE OR REPLACE VIEW user_emails AS SELECT id, status AS contact FROM orders".to_owned()]
+                vec![
+                    "CREATE OR REPLACE VIEW user_emails AS SELECT id, status AS contact FROM orders"
+                        .to_owned(),
+                ]
             }
             _ => return None,
         };
@@ -141,7 +145,10 @@ impl Fixture for ServerFixture {
             (target("database", &nowhere)?, ErrorKind::DatabaseNotFound),
             (target("port", &elsewhere(url, "127.0.0.1:1"))?, ErrorKind::Connection),
             (target("host", &elsewhere(url, "no-such-host.invalid"))?, ErrorKind::Connection),
-            (target("stranger", &elsewhere(url, &format!("127.0.0.1:{}", self.stranger()?)))?, ErrorKind::NotADatabase),
+            (
+                target("stranger", &elsewhere(url, &format!("127.0.0.1:{}", self.stranger()?)))?,
+                ErrorKind::NotADatabase,
+            ),
             (hangs, ErrorKind::Connection),
             (target("parameter", &format!("{url}{separator}charset=latin1"))?, ErrorKind::Config),
             (nonsense, ErrorKind::Config),

@@ -9,7 +9,8 @@ use crate::it::support::{fails, open, refused, rows, scratch, scratch_with, sess
 #[tokio::test(flavor = "multi_thread")]
 async fn a_vector_is_read_through_its_function() {
     let Some(scratch) =
-        scratch_with(&["CREATE TABLE t (v VECTOR(2))", "INSERT INTO t VALUES (STRING_TO_VECTOR('[1,2]'))"]).await
+        scratch_with(&["CREATE TABLE t (v VECTOR(2))", "INSERT INTO t VALUES (STRING_TO_VECTOR('[1,2]'))"])
+            .await
     else {
         return;
     };
@@ -23,7 +24,10 @@ async fn a_vector_is_read_through_its_function() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reads_of_its_own_grammar_have_plans() {
-    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)"]).await else { return };
+    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)"]).await
+    else {
+        return;
+    };
     let session = session(&scratch).await;
     assert_eq!(rows(&session, "TABLE t ORDER BY a").await, [[Value::from(1)], [Value::from(2)]]);
     assert_eq!(rows(&session, "VALUES ROW(1, 'a'), ROW(2, 'b')").await.len(), 2);

@@ -36,11 +36,15 @@ pub(crate) fn material(mut material: Material) -> Material {
     use dbagent_core::{ErrorKind, Request};
     use dbagent_testkit::conformance::{Expected, Value};
     material.nested = vec![Expected::new(
-        Request::text("SELECT JSON_OBJECT('a', JSON_ARRAY(1, 'x', NULL)) AS doc, CAST('[1.0]' AS JSON) AS list"),
+        Request::text(
+            "SELECT JSON_OBJECT('a', JSON_ARRAY(1, 'x', NULL)) AS doc, CAST('[1.0]' AS JSON) AS list",
+        ),
         &["doc", "list"],
         vec![vec![Value::json("{\"a\": [1, \"x\", null]}"), Value::json("[1.0]")]],
     )];
     material.errors.push((Request::text("SELECT CAST('{' AS JSON)"), ErrorKind::Data));
+    // ONLY_FULL_GROUP_BY, which the other server's mode does not have.
+    material.errors.push((Request::text("SELECT id FROM users HAVING count(*)"), ErrorKind::Syntax));
     material
 }
 
