@@ -175,6 +175,13 @@ impl Opener {
             .with("version", found.version)
             .hint(format!("write {}:// instead of {}://", server.scheme(), self.server.scheme())));
         }
+        if let Some(oldest) = server.too_old(&found.version) {
+            return Err(Error::new(ErrorKind::Unsupported, format!("this {} is too old", server.title()))
+                .op("open")
+                .with("server", self.location.place())
+                .with("version", found.version)
+                .hint(format!("sessions need {oldest} or newer")));
+        }
         let pinned = self.pinned.get_or_init(|| found);
         // The default of every transaction of the session: without it, a statement that commits by itself
         // (any change of the schema) ends a read-only transaction and runs.

@@ -61,14 +61,12 @@ impl Tls {
             None => Mode::Preferred,
             Some(text) => {
                 let name = text.trim().to_ascii_uppercase().replace('-', "_");
-                match MODES.iter().find(|(known, _)| *known == name) {
-                    Some((_, mode)) => *mode,
-                    None => {
-                        let known: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
-                        return Err(config("the value of ssl-mode is none of its modes".to_owned())
-                            .hint(format!("it is one of {}", known.join(", "))));
-                    }
-                }
+                let Some((_, mode)) = MODES.iter().find(|(known, _)| *known == name) else {
+                    let known: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
+                    return Err(config("the value of ssl-mode is none of its modes".to_owned())
+                        .hint(format!("it is one of {}", known.join(", "))));
+                };
+                *mode
             }
         };
         if mode == Mode::Disabled && (ca.is_some() || client.is_some()) {

@@ -155,8 +155,13 @@ fn table(scope: &Scope, row: &Row) -> ObjectDetail {
         detail.summary.rows = rows.map_or(RowCount::Unknown, RowCount::About);
     }
     match table_type {
+        // Where a view works, its comment says that it is one.
+        "VIEW" => {
+            let why = row.get(3).filter(|c| !c.is_empty() && !c.eq_ignore_ascii_case("VIEW"));
+            detail.notes.extend(why.map(|why| format!("cannot be read: {why}")));
+        }
         "SEQUENCE" => {
-            detail.notes.push("a sequence: a SELECT shows its state and does not advance it".to_owned())
+            detail.notes.push("a sequence: a SELECT shows its state and does not advance it".to_owned());
         }
         "SYSTEM VERSIONED" => {
             detail
@@ -246,7 +251,7 @@ fn keys(detail: &mut ObjectDetail, rows: &[Row]) {
             _ => {
                 match row.text(6) {
                     "FULLTEXT" => {
-                        detail.notes.push(format!("full-text index {name}: MATCH (…) AGAINST ('word')"))
+                        detail.notes.push(format!("full-text index {name}: MATCH (…) AGAINST ('word')"));
                     }
                     "SPATIAL" => detail.notes.push(format!("spatial index {name}")),
                     _ => {}

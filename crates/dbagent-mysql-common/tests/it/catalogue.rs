@@ -76,6 +76,13 @@ async fn tables_are_described() {
     assert!(view.definition.as_deref().is_some_and(|d| d.contains("customer")), "{view:?}");
     assert!(view.notes.iter().any(|n| n.starts_with("runs with the rights of")), "{view:?}");
     assert_eq!(view.summary.rows, RowCount::Unknown);
+
+    // A view over what is gone stays, and says so.
+    let mut owner = scratch.owner().await.unwrap();
+    owner.run("CREATE VIEW broken AS SELECT what FROM item").await.unwrap();
+    owner.run("ALTER TABLE item DROP COLUMN what").await.unwrap();
+    let broken = describe(&session, "broken").await;
+    assert!(broken.notes.iter().any(|n| n.starts_with("cannot be read")), "{broken:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
