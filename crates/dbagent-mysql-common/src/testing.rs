@@ -22,6 +22,7 @@ use crate::read;
 /// A connection as a session opens it, with nobody judging what runs on it.
 pub struct RawHardened {
     conn: Conn,
+    server: Server,
 }
 
 /// Opens the hardened read connection of a target without a guard before it.
@@ -30,7 +31,7 @@ pub struct RawHardened {
 /// As opening a session on it.
 pub async fn raw_hardened(server: Server, target: &Target, call: &CallContext) -> Result<RawHardened> {
     let opener = Opener::new(server, Location::of(target)?)?;
-    Ok(RawHardened { conn: opener.open(call).await? })
+    Ok(RawHardened { conn: opener.open(call).await?, server })
 }
 
 impl RawHardened {
@@ -58,6 +59,16 @@ impl RawHardened {
         };
         connection.execute("ROLLBACK").await.map_err(failed)?;
         ran
+    }
+
+    /// Whether the session would use the connection again: nothing that the server tells of it differs from
+    /// what it was when it was new.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub async fn is_as_new(&mut self) -> Result<bool> {
+        let now = self.conn.state_now(self.server).await.map_err(|e| translate(e, None))?;
+        Ok(now == self.conn.state)
     }
 
     /// The driver's connection.

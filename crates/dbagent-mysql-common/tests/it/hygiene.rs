@@ -51,6 +51,7 @@ async fn nothing_is_changed_past_the_guard() {
         "DELETE FROM t",
         "REPLACE INTO t VALUES (4)",
         "CREATE OR REPLACE VIEW v AS SELECT 1",
+        "CREATE TEMPORARY TABLE u (a INT)",
     ] {
         let e = raw.run(sql, &Params::None).await.unwrap_err();
         assert_eq!(e.native_code(), Some("1792 (25006)"), "{sql}: {e}");
@@ -100,4 +101,34 @@ async fn catalogue_and_reads_share_the_pool_without_traces() {
         owner.rows(&sql).await.unwrap() == [[Some("1".to_owned())]]
     })
     .await;
+}
+
+/// What is compared before a connection is used again, and what the server does not tell. The second list can
+/// only shrink.
+#[tokio::test(flavor = "multi_thread")]
+async fn traces_of_a_statement_are_seen_but_for_these() {
+    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)"]).await else { return };
+    let (target, call) = (target(scratch.url()), call());
+    let lock = format!("SELECT GET_LOCK('{}', 0)", scratch.name());
+    for (sql, as_new) in [
+        ("SELECT a FROM t", true),
+        ("SET SESSION sql_mode = 'ANSI'", false),
+        ("SET SESSION time_zone = '+05:00'", false),
+        ("SET SESSION autocommit = 0", false),
+        ("SET SESSION TRANSACTION READ WRITE", false),
+        ("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", false),
+        ("SET NAMES latin1", false),
+        ("SET SESSION sql_select_limit = 1", false),
+        ("SET SESSION foreign_key_checks = 0", false),
+        ("SET SESSION lc_time_names = 'de_DE'", false),
+        (lock.as_str(), false),
+        // Not told by the server.
+        ("SELECT @trace := 1", true),
+        ("SELECT LAST_INSERT_ID(7)", true),
+    ] {
+        let mut raw = own::raw_hardened(&target, &call).await.unwrap();
+        assert!(raw.is_as_new().await.unwrap());
+        raw.run(sql, &Params::None).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+        assert_eq!(raw.is_as_new().await.unwrap(), as_new, "{sql}");
+    }
 }

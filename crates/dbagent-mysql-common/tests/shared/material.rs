@@ -100,6 +100,7 @@ pub(crate) fn shared() -> Material {
             "CREATE INDEX kit_index ON orders (status)",
             "CREATE VIEW kit_view AS SELECT 1",
             "RENAME TABLE orders TO kit_orders",
+            "CREATE TEMPORARY TABLE kit_temporary (a INTEGER)",
             "CREATE DATABASE kit_database",
             "CREATE USER kit_user@localhost",
             "GRANT SELECT ON *.* TO root@localhost",
