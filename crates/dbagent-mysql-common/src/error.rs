@@ -35,6 +35,11 @@ pub(crate) fn translate(e: sqlx::Error, text: Option<&str>) -> Error {
             "a column may be of a type that the driver does not know, such as VECTOR: convert it in the \
                      statement (VECTOR_TO_STRING, HEX, CAST)",
         ),
+        sqlx::Error::WorkerCrashed => {
+            Error::new(ErrorKind::Connection, "the driver cannot go on with what the server sent").hint(
+                "something between dbagent and the server changes what is sent, or the server is broken",
+            )
+        }
         sqlx::Error::Encode(cause) => {
             Error::new(ErrorKind::Data, format!("a parameter does not fit: {cause}"))
         }

@@ -1,6 +1,7 @@
 //! The session: everything that dbagent asks of a server.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,7 @@ use dbagent_core::{
     Cleared, Error, ErrorKind, ObjectName, OpenContext, Result, Session, Settings, Target, async_trait,
 };
 use futures_core::future::BoxFuture;
+use futures_util::FutureExt as _;
 use sqlx::{Connection as _, MySqlConnection};
 
 use crate::catalog::{self, Scope};
@@ -86,7 +88,7 @@ impl MySqlSession {
         let mut lease = self.pool.lease(call, operation, false).await?;
         let outcome = tokio::select! {
             biased;
-            outcome = work(&mut lease.conn.inner) => outcome,
+            outcome = unbroken(work(&mut lease.conn.inner)) => outcome,
             () = over(call) => return Err(call.over(operation)),
         };
         match outcome {
@@ -129,7 +131,9 @@ impl MySqlSession {
         let text = format!("{how} {}", cleared.text());
         let outcome = tokio::select! {
             biased;
-            outcome = read::texts(&mut lease.conn.inner, &text, arguments) => outcome,
+            outcome = unbroken(async {
+                read::texts(&mut lease.conn.inner, &text, arguments).await.map_err(Failed::Driver)
+            }) => outcome,
             () = over(call) => return Err(error::stopped(call, operation)),
         };
         match outcome {
@@ -137,9 +141,14 @@ impl MySqlSession {
                 lease.release(left(cleared));
                 Ok(rows)
             }
-            Err(e) => {
+            Err(Failed::Driver(e)) => {
                 lease.release_after(&e, left(cleared));
                 Err(error::translate_under(e, cleared.text(), call, operation))
+            }
+            // Only streams have something of their own to say.
+            Err(Failed::Ours(e)) => {
+                lease.release(Left::Running);
+                Err(e.op(operation))
             }
         }
     }
@@ -189,6 +198,15 @@ fn left(cleared: &Cleared) -> Left {
         && parsed.findings.is_empty()
         && parsed.functions.iter().all(|f| f.effects.is_pure_read());
     if pure { Left::Clean } else { Left::Unsure }
+}
+
+/// Turns a panic of the driver, which trusts the lengths that a server sends, into an error.
+async fn unbroken<T>(work: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
+    // Nothing of the connection is looked at after that: the lease is given up.
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Failed::Driver(sqlx::Error::WorkerCrashed)),
+    }
 }
 
 /// Waits for the end of a call.
@@ -254,7 +272,7 @@ impl Session for MySqlSession {
         let wait = self.pool.opener().location().read_timeout;
         let outcome = tokio::select! {
             biased;
-            outcome = read::stream(&mut lease.conn.inner, cleared.text(), arguments, sink, wait) => outcome,
+            outcome = unbroken(read::stream(&mut lease.conn.inner, cleared.text(), arguments, sink, wait)) => outcome,
             // Dropping the lease ends the statement on the server.
             () = over(call) => return Err(error::stopped(call, "read")),
         };

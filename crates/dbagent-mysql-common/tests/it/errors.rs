@@ -76,6 +76,9 @@ async fn wide_results_equal_names_and_huge_cells() {
     let session = session(&scratch).await;
     let wide = rows(&session, "SELECT * FROM wide").await;
     assert_eq!((wide[0].len(), &wide[0][999]), (1_000, &7.into()));
+    let many: Vec<String> = (0..1_600).map(|n| n.to_string()).collect();
+    let many = rows(&session, format!("SELECT {}", many.join(", "))).await;
+    assert_eq!((many[0].len(), &many[0][1_599]), (1_600, &1_599.into()));
     assert_eq!(rows(&session, "SELECT 1 AS a, 2 AS a, 3 AS a").await, [[1.into(), 2.into(), 3.into()]]);
     let e = fails(&session, "SELECT b FROM big").await;
     assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");

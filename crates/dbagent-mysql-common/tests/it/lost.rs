@@ -90,6 +90,76 @@ async fn a_connection_that_drops_in_the_middle() {
     assert_eq!(rows(&session, "SELECT 1 AS a").await, [[Value::from(1)]], "the session goes on");
 }
 
+/// Hands bytes on, but shortens each row of the statement that holds this mark to its first byte.
+async fn garbling_proxy(place: String, mark: &'static [u8]) -> u16 {
+    use std::sync::atomic::{AtomicU8, Ordering};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    const EXECUTE: u8 = 0x17;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((near, _)) = listener.accept().await {
+            let far = TcpStream::connect(place.clone()).await.unwrap();
+            let (mut near_in, mut near_out) = near.into_split();
+            let (mut far_in, mut far_out) = far.into_split();
+            // 0: as it is, 1: the mark was prepared, 2: and is being executed.
+            let stage = Arc::new(AtomicU8::new(0));
+            let staged = Arc::clone(&stage);
+            tokio::spawn(async move {
+                let mut bytes = [0; 4096];
+                while let Ok(n @ 1..) = near_in.read(&mut bytes).await {
+                    let sent = &bytes[..n];
+                    if sent.windows(mark.len()).any(|w| w == mark) {
+                        staged.store(1, Ordering::SeqCst);
+                    } else if staged.load(Ordering::SeqCst) == 1 && sent.get(4) == Some(&EXECUTE) {
+                        staged.store(2, Ordering::SeqCst);
+                    }
+                    if far_out.write_all(sent).await.is_err() {
+                        break;
+                    }
+                }
+            });
+            tokio::spawn(async move {
+                loop {
+                    let mut header = [0; 4];
+                    if far_in.read_exact(&mut header).await.is_err() {
+                        break;
+                    }
+                    let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+                    let mut payload = vec![0; length];
+                    if far_in.read_exact(&mut payload).await.is_err() {
+                        break;
+                    }
+                    if stage.load(Ordering::SeqCst) == 2 && payload.first() == Some(&0) {
+                        payload.truncate(1);
+                        header[..3].copy_from_slice(&[1, 0, 0]);
+                    }
+                    if near_out.write_all(&[&header[..], &payload].concat()).await.is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    port
+}
+
+/// A row that is cut short inside its packet ends the call, and neither the program nor the session.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_makes_no_sense() {
+    let Some(scratch) = scratch().await else { return };
+    let (server, through) = place(scratch.url());
+    let port = garbling_proxy(server, b"SELECT 2").await;
+    // The owner has logged in before, so that the server remembers the password and takes a short proof.
+    let plain = through(port).split('?').next().unwrap().to_owned() + "?ssl-mode=DISABLED";
+    let session = open(target(&plain)).await.unwrap();
+    assert_eq!(rows(&session, "SELECT 1 AS a").await, [[Value::from(1)]]);
+    let e = super::support::fails(&session, "SELECT 2 AS a").await;
+    assert_eq!(e.kind(), ErrorKind::Connection, "{e}");
+    assert!(e.message().contains("cannot go on"), "{e}");
+    assert_eq!(rows(&session, "SELECT 3 AS a").await, [[Value::from(3)]]);
+}
+
 /// A server of the test's own, with rows in it; none where it cannot be had.
 async fn throwaway() -> Option<Server> {
     // Without any server of the kind, there is none of one's own either.
