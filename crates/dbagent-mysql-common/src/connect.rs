@@ -9,9 +9,9 @@ use sqlx::{Column as _, ConnectOptions as _, Executor as _, MySqlConnection, Row
 use tokio::task::JoinSet;
 
 use crate::error;
+use crate::flavor::Server;
 use crate::location::Location;
 use crate::probe::{self, Greeting};
-use crate::flavor::Server;
 
 /// Prepared statements of this crate that a connection keeps.
 const KEPT_STATEMENTS: usize = 32;
@@ -132,7 +132,9 @@ impl Opener {
         };
         // The driver's words do not tell a login that it cannot do from a server of another kind.
         let greeting = match &failed {
-            None | Some(sqlx::Error::Protocol(_) | sqlx::Error::Io(_)) => probe::greeting(&self.location).await,
+            None | Some(sqlx::Error::Protocol(_) | sqlx::Error::Io(_)) => {
+                probe::greeting(&self.location).await
+            }
             Some(_) => Greeting::Unknown,
         };
         Err(error::connecting(failed, &self.location, self.server, greeting))

@@ -9,9 +9,9 @@ use dbagent_core::context::CallContext;
 use dbagent_core::{Error, ErrorKind, Retry};
 use sqlx::mysql::MySqlDatabaseError;
 
+use crate::flavor::Server;
 use crate::location::Location;
 use crate::probe::Greeting;
-use crate::flavor::Server;
 use crate::tls::Mode;
 
 /// The error as the core knows it: kind, the server's own words, its number and SQLSTATE, the place in the
@@ -27,14 +27,17 @@ pub(crate) fn translate(e: sqlx::Error, text: Option<&str>) -> Error {
             Error::new(ErrorKind::Tls, format!("the encrypted connection failed: {cause}"))
         }
         // What the server sent cannot be read: above all a column of a type that the driver does not know.
-        sqlx::Error::Protocol(said) => {
-            Error::new(ErrorKind::Unsupported, format!("the driver cannot read the answer: {}", words(said)))
-                .hint(
-                    "a column may be of a type that the driver does not know, such as VECTOR: convert it in the \
+        sqlx::Error::Protocol(said) => Error::new(
+            ErrorKind::Unsupported,
+            format!("the driver cannot read the answer: {}", words(said)),
+        )
+        .hint(
+            "a column may be of a type that the driver does not know, such as VECTOR: convert it in the \
                      statement (VECTOR_TO_STRING, HEX, CAST)",
-                )
+        ),
+        sqlx::Error::Encode(cause) => {
+            Error::new(ErrorKind::Data, format!("a parameter does not fit: {cause}"))
         }
-        sqlx::Error::Encode(cause) => Error::new(ErrorKind::Data, format!("a parameter does not fit: {cause}")),
         other => Error::new(ErrorKind::Internal, format!("the driver failed: {other}")),
     };
     error.source(e)
@@ -161,9 +164,9 @@ fn at_login(error: Error) -> Error {
     if error.kind() != ErrorKind::UnknownObject {
         return error;
     }
-    let mut again = Error::new(ErrorKind::DatabaseNotFound, error.message())
-        .op("open")
-        .hint("check the name behind the / of the URL; the account sees only databases that it has a right on");
+    let mut again = Error::new(ErrorKind::DatabaseNotFound, error.message()).op("open").hint(
+        "check the name behind the / of the URL; the account sees only databases that it has a right on",
+    );
     for (key, value) in error.context() {
         again = again.with(key, value);
     }

@@ -103,7 +103,8 @@ mod tests {
         let table = |rows: u32, filtered: u32| {
             format!(r#"{{"table": {{"table_name": "t", "rows": {rows}, "filtered": {filtered}}}}}"#)
         };
-        let join = format!(r#"{{"query_block": {{"nested_loop": [{}, {}]}}}}"#, table(1_000, 50), table(3, 100));
+        let join =
+            format!(r#"{{"query_block": {{"nested_loop": [{}, {}]}}}}"#, table(1_000, 50), table(3, 100));
         assert_eq!(rows(&join, "SELECT * FROM t a JOIN t b"), (Some(1_500), Some(2_500)));
         assert_eq!(rows(&join, "SELECT * FROM t a JOIN t b LIMIT 20, 10"), (Some(10), Some(2_500)));
         assert_eq!(rows(&join, "SELECT count(*) FROM t a JOIN t b"), (Some(1), Some(2_500)));

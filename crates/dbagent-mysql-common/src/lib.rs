@@ -15,7 +15,7 @@ mod error;
 mod estimate;
 pub mod flavor;
 pub mod functions;
-mod lex;
+pub mod lex;
 mod location;
 pub mod parse;
 mod pool;
@@ -77,9 +77,9 @@ pub fn open<'a>(
     target: &'a Target,
     context: &'a OpenContext,
 ) -> BoxFuture<'a, Result<Box<dyn Session>>> {
-    Box::pin(async move {
-        Ok(Box::new(MySqlSession::open(flavor, target, context).await?) as Box<dyn Session>)
-    })
+    Box::pin(
+        async move { Ok(Box::new(MySqlSession::open(flavor, target, context).await?) as Box<dyn Session>) },
+    )
 }
 
 fn count(name: &ObjectName) -> Request {

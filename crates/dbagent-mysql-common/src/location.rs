@@ -159,13 +159,16 @@ fn host_and_port(authority: &str) -> Result<(String, u16)> {
         }
     };
     if host.contains(',') {
-        return Err(config(format!("{authority:?} names several hosts")).hint("name one; the other is another target"));
+        return Err(config(format!("{authority:?} names several hosts"))
+            .hint("name one; the other is another target"));
     }
     let port = match port {
         None | Some("") => PORT,
         Some(text) => match text.parse::<u16>() {
             Ok(port) if port > 0 => port,
-            _ => return Err(config(format!("{text:?} is no port")).hint("a port is a number from 1 to 65535")),
+            _ => {
+                return Err(config(format!("{text:?} is no port")).hint("a port is a number from 1 to 65535"));
+            }
         },
     };
     Ok((host.to_owned(), port))
@@ -194,7 +197,8 @@ mod tests {
 
     #[test]
     fn urls_are_read() {
-        let l = of("mysql://bob:p%40ss@db.example:3307/my%20shop?ssl-mode=REQUIRED&read_timeout=2.5").unwrap();
+        let l =
+            of("mysql://bob:p%40ss@db.example:3307/my%20shop?ssl-mode=REQUIRED&read_timeout=2.5").unwrap();
         assert_eq!((l.host.as_str(), l.port, l.user.as_str()), ("db.example", 3307, "bob"));
         assert_eq!(l.password.as_ref().map(Secret::expose), Some("p@ss"));
         assert_eq!(l.database.as_deref(), Some("my shop"));

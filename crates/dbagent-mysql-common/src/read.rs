@@ -118,10 +118,8 @@ pub(crate) async fn texts(
     arguments: MySqlArguments,
 ) -> sqlx::Result<Vec<Vec<(String, Option<String>)>>> {
     use sqlx::Column as _;
-    let rows = sqlx::query_with(AssertSqlSafe(text), arguments)
-        .persistent(false)
-        .fetch_all(connection)
-        .await?;
+    let rows =
+        sqlx::query_with(AssertSqlSafe(text), arguments).persistent(false).fetch_all(connection).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
         let mut values = Vec::with_capacity(row.len());

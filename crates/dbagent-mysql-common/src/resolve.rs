@@ -60,10 +60,8 @@ pub(crate) async fn resolve(
             let fact = functions.get(&name).cloned();
             known.functions.insert(name, fact);
         }
-        let definitions: Vec<(Key, Definition)> = found
-            .iter()
-            .filter_map(|(key, fact)| Some((key.clone(), Definition::of(fact)?)))
-            .collect();
+        let definitions: Vec<(Key, Definition)> =
+            found.iter().filter_map(|(key, fact)| Some((key.clone(), Definition::of(fact)?))).collect();
         for name in std::mem::take(&mut wanted) {
             let fact = found.get(&name).cloned();
             known.objects.insert(name, fact);

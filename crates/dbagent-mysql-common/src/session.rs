@@ -96,7 +96,11 @@ impl MySqlSession {
             }
             Err(Failed::Driver(e)) => {
                 lease.release_after(&e, Left::Clean);
-                Err(if call.is_over() { call.over(operation) } else { error::translate(e, None).op(operation) })
+                Err(if call.is_over() {
+                    call.over(operation)
+                } else {
+                    error::translate(e, None).op(operation)
+                })
             }
             Err(Failed::Ours(e)) => {
                 lease.release(Left::Clean);

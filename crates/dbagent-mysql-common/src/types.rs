@@ -58,11 +58,15 @@ fn code(info: &MySqlTypeInfo) -> Code {
     match info.name() {
         // `BOOLEAN` is TINYINT(1), which may be unsigned all the same.
         "BOOLEAN" | "TINYINT" => {
-            if *info == <u8 as Type<MySql>>::type_info() { Code::Unsigned } else { Code::Int }
+            if *info == <u8 as Type<MySql>>::type_info() {
+                Code::Unsigned
+            } else {
+                Code::Int
+            }
         }
         "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => Code::Int,
-        "TINYINT UNSIGNED" | "SMALLINT UNSIGNED" | "MEDIUMINT UNSIGNED" | "INT UNSIGNED" | "BIGINT UNSIGNED"
-        | "YEAR" => Code::Unsigned,
+        "TINYINT UNSIGNED" | "SMALLINT UNSIGNED" | "MEDIUMINT UNSIGNED" | "INT UNSIGNED"
+        | "BIGINT UNSIGNED" | "YEAR" => Code::Unsigned,
         "BIT" => Code::Bit,
         "FLOAT" => Code::Float,
         "DOUBLE" => Code::Double,
@@ -157,13 +161,19 @@ mod tests {
         assert_eq!(unsigned(&u64::MAX.to_le_bytes()), Some(u64::MAX));
         assert_eq!(bits(&[1, 0]), Some(256));
         assert_eq!(bits(&[0xff; 8]), Some(u64::MAX));
-        assert_eq!((signed(&[0; 9]), unsigned(&[0; 9]), bits(&[0; 9]), signed(&[])), (None, None, None, None));
+        assert_eq!(
+            (signed(&[0; 9]), unsigned(&[0; 9]), bits(&[0; 9]), signed(&[])),
+            (None, None, None, None)
+        );
     }
 
     #[test]
     fn a_float_keeps_its_shortest_text() {
         assert_eq!(float(&0.1_f32.to_le_bytes()), Some(0.1));
-        assert_eq!(float(&f32::MAX.to_le_bytes()), Some(340_282_350_000_000_000_000_000_000_000_000_000_000.0));
+        assert_eq!(
+            float(&f32::MAX.to_le_bytes()),
+            Some(340_282_350_000_000_000_000_000_000_000_000_000_000.0)
+        );
         assert_eq!(float(&[0, 0]), None);
     }
 }

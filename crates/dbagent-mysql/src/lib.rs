@@ -24,7 +24,9 @@ mod functions;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-use dbagent_core::{Capabilities, Dialect, OpenContext, ParseContext, Parsed, Request, Result, Session, Support, Target};
+use dbagent_core::{
+    Capabilities, Dialect, OpenContext, ParseContext, Parsed, Request, Result, Session, Support, Target,
+};
 use dbagent_mysql_common::CAPABILITIES;
 use futures_core::future::BoxFuture;
 

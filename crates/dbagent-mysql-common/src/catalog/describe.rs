@@ -155,9 +155,13 @@ fn table(scope: &Scope, row: &Row) -> ObjectDetail {
         detail.summary.rows = rows.map_or(RowCount::Unknown, RowCount::About);
     }
     match table_type {
-        "SEQUENCE" => detail.notes.push("a sequence: a SELECT shows its state and does not advance it".to_owned()),
+        "SEQUENCE" => {
+            detail.notes.push("a sequence: a SELECT shows its state and does not advance it".to_owned())
+        }
         "SYSTEM VERSIONED" => {
-            detail.notes.push("system-versioned: FOR SYSTEM_TIME AS OF, BETWEEN or ALL reads older rows".to_owned());
+            detail
+                .notes
+                .push("system-versioned: FOR SYSTEM_TIME AS OF, BETWEEN or ALL reads older rows".to_owned());
         }
         _ => {}
     }
@@ -224,7 +228,9 @@ fn keys(detail: &mut ObjectDetail, rows: &[Row]) {
         let column = match (row.get(4), row.get(7)) {
             (Some(column), _) => match row.get(5) {
                 // The index holds the beginning of each value only.
-                Some(length) if !matches!(row.text(6), "FULLTEXT" | "SPATIAL") => format!("{column}({length})"),
+                Some(length) if !matches!(row.text(6), "FULLTEXT" | "SPATIAL") => {
+                    format!("{column}({length})")
+                }
                 _ => column.to_owned(),
             },
             (None, Some(expression)) => format!("({expression})"),
@@ -239,7 +245,9 @@ fn keys(detail: &mut ObjectDetail, rows: &[Row]) {
             Some(index) if index.name == name => index.columns.push(column),
             _ => {
                 match row.text(6) {
-                    "FULLTEXT" => detail.notes.push(format!("full-text index {name}: MATCH (…) AGAINST ('word')")),
+                    "FULLTEXT" => {
+                        detail.notes.push(format!("full-text index {name}: MATCH (…) AGAINST ('word')"))
+                    }
                     "SPATIAL" => detail.notes.push(format!("spatial index {name}")),
                     _ => {}
                 }
@@ -264,11 +272,14 @@ fn links(scope: &Scope, rows: &[Row]) -> Vec<ForeignKey> {
                 key.columns.push(column);
                 key.target_columns.push(target);
             }
-            _ => keys.push((name, ForeignKey {
-                columns: vec![column],
-                target: scope.shown(row.text(4), row.text(5)),
-                target_columns: vec![target],
-            })),
+            _ => keys.push((
+                name,
+                ForeignKey {
+                    columns: vec![column],
+                    target: scope.shown(row.text(4), row.text(5)),
+                    target_columns: vec![target],
+                },
+            )),
         }
     }
     keys.into_iter().map(|(_, key)| key).collect()

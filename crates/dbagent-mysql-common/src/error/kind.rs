@@ -23,20 +23,73 @@ pub(super) fn of(number: u16, state: Option<&str>) -> ErrorKind {
 fn by_number(number: u16, state: Option<&str>) -> Option<ErrorKind> {
     Some(match number {
         // The text.
-        1052 | 1055 | 1056 | 1060 | 1063..=1066 | 1103 | 1111 | 1140 | 1149 | 1221 | 1222 | 1231 | 1232 | 1241
-        | 1247 | 1248 | 1250 | 1252 | 1318 | 1327 | 1335 | 1582 | 1583 | 1584 | 3029 | 3065 | 3578..=3599 => {
-            ErrorKind::Syntax
-        }
+        1052
+        | 1055
+        | 1056
+        | 1060
+        | 1063..=1066
+        | 1103
+        | 1111
+        | 1140
+        | 1149
+        | 1221
+        | 1222
+        | 1231
+        | 1232
+        | 1241
+        | 1247
+        | 1248
+        | 1250
+        | 1252
+        | 1318
+        | 1327
+        | 1335
+        | 1582
+        | 1583
+        | 1584
+        | 3029
+        | 3065
+        | 3578..=3599 => ErrorKind::Syntax,
         1049 | 1051 | 1109 | 1146 | 1347 | 1356 | 1360 | 1932 | 3015 | 4091 => ErrorKind::UnknownObject,
         1054 | 1072 | 1166 => ErrorKind::UnknownColumn,
         1128 | 1305 | 1630 => ErrorKind::UnknownFunction,
         // Values.
-        1139 | 1210 | 1242 | 1264 | 1265 | 1267 | 1270 | 1271 | 1292 | 1300 | 1365..=1367 | 1406 | 1411 | 1416
-        | 1425..=1427 | 1441 | 1454 | 1525 | 1690 | 3037 | 3055 | 3140..=3158 | 3516 | 3548 | 3617 | 3685..=3700
-        | 3704..=3708 | 3711 | 3712 | 3854 | 3903 | 3988 | 4035..=4044 | 6138 => ErrorKind::Data,
-        1022 | 1048 | 1062 | 1169 | 1216 | 1217 | 1364 | 1451 | 1452 | 1557 | 1586 | 1761 | 1762 | 1859 | 3819 => {
-            ErrorKind::Constraint
-        }
+        1139
+        | 1210
+        | 1242
+        | 1264
+        | 1265
+        | 1267
+        | 1270
+        | 1271
+        | 1292
+        | 1300
+        | 1365..=1367
+        | 1406
+        | 1411
+        | 1416
+        | 1425..=1427
+        | 1441
+        | 1454
+        | 1525
+        | 1690
+        | 3037
+        | 3055
+        | 3140..=3158
+        | 3516
+        | 3548
+        | 3617
+        | 3685..=3700
+        | 3704..=3708
+        | 3711
+        | 3712
+        | 3854
+        | 3903
+        | 3988
+        | 4035..=4044
+        | 6138 => ErrorKind::Data,
+        1022 | 1048 | 1062 | 1169 | 1216 | 1217 | 1364 | 1451 | 1452 | 1557 | 1586 | 1761 | 1762 | 1859
+        | 3819 => ErrorKind::Constraint,
         // MySQL has another meaning for this number.
         4025 if state == Some("23000") => ErrorKind::Constraint,
         1116 | 1117 | 1118 | 1153 | 1162 | 1301 | 1390 | 1473 | 3170 => ErrorKind::TooLarge,
@@ -50,9 +103,19 @@ fn by_number(number: u16, state: Option<&str>) -> Option<ErrorKind> {
         }
         1026 | 2026 | 3159 => ErrorKind::Tls,
         1040 | 1203 | 1226 => ErrorKind::TooManyConnections,
-        1042 | 1043 | 1047 | 1053 | 1077..=1081 | 1129 | 1152 | 1154..=1161 | 1184 | 1927 | 3168 | 3169 | 4031 => {
-            ErrorKind::Connection
-        }
+        1042
+        | 1043
+        | 1047
+        | 1053
+        | 1077..=1081
+        | 1129
+        | 1152
+        | 1154..=1161
+        | 1184
+        | 1927
+        | 3168
+        | 3169
+        | 4031 => ErrorKind::Connection,
         // Time, locks, resources.
         1969 | 3024 => ErrorKind::Timeout,
         1317 => ErrorKind::Cancelled,
@@ -78,13 +141,19 @@ pub(super) fn hint(number: u16, kind: ErrorKind) -> Option<&'static str> {
         }
         (1130, _) => "the server does not let this host log in: it needs an account for it",
         (1820 | 1862, _) => "the account's password has expired: set a new one with another client",
-        (3118 | 3955 | 4151, _) => "the account is locked or blocked for a while: ask whoever keeps the server",
+        (3118 | 3955 | 4151, _) => {
+            "the account is locked or blocked for a while: ask whoever keeps the server"
+        }
         (1524, _) => "the server lacks the plugin that the account logs in by",
-        (1251, _) => "the account logs in by an old method: give it caching_sha2_password or mysql_native_password",
+        (1251, _) => {
+            "the account logs in by an old method: give it caching_sha2_password or mysql_native_password"
+        }
         (3159 | 1026, _) => "the server takes encrypted connections only: use ssl-mode=REQUIRED",
         (1040, _) => "all connections of the server are taken: try later, or raise max_connections",
         (1203 | 1226, _) => "the account has used up what it may: try later, or raise its limits",
-        (1129, _) => "the server blocks this host after too many failed connections: FLUSH HOSTS or restart it",
+        (1129, _) => {
+            "the server blocks this host after too many failed connections: FLUSH HOSTS or restart it"
+        }
         (1290 | 1836, _) => "the server is read-only, as replicas are",
         (1792, _) => "sessions of dbagent only read",
         (1055, _) => "under ONLY_FULL_GROUP_BY every selected column must be grouped by or aggregated",
@@ -94,8 +163,12 @@ pub(super) fn hint(number: u16, kind: ErrorKind) -> Option<&'static str> {
         (1213, _) => "two transactions waited for each other; try again",
         (1205 | 3572 | 1223, _) => "another session holds a lock; try again when it is done",
         (1317, _) => "somebody stopped the statement on the server",
-        (_, ErrorKind::Timeout) => "ask for less: filter on an indexed column, aggregate, or leave out a join",
-        (_, ErrorKind::Permission) => "the account lacks the right; ask for other objects, or have it granted",
+        (_, ErrorKind::Timeout) => {
+            "ask for less: filter on an indexed column, aggregate, or leave out a join"
+        }
+        (_, ErrorKind::Permission) => {
+            "the account lacks the right; ask for other objects, or have it granted"
+        }
         (_, ErrorKind::TooLarge) => "ask for a part of the value or for its length",
         (_, ErrorKind::Exhausted) => "the server ran out of something: ask for less, or see its log",
         (_, ErrorKind::Corrupt) => "the table is damaged: CHECK TABLE and the server's log say more",

@@ -25,9 +25,8 @@ fn near(message: &str, text: &str) -> Option<usize> {
         return text.len().checked_sub(quoted.len());
     }
     let line: usize = line.trim().parse().ok()?;
-    let line_start = std::iter::once(0)
-        .chain(text.match_indices('\n').map(|(at, _)| at + 1))
-        .nth(line.checked_sub(1)?)?;
+    let line_start =
+        std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).nth(line.checked_sub(1)?)?;
     let after = text.get(line_start..)?;
     let mut places = after.match_indices(quoted).map(|(at, _)| line_start + at);
     let first = places.next()?;

@@ -10,7 +10,8 @@ const DEEPEST: usize = 200;
 /// The amount of a `query_block`.
 pub(super) fn amount(block: &Value) -> Option<Amount> {
     let mut amount = of(block, 0)?;
-    amount.cost = block.get("cost_info").and_then(|c| number(c, "query_cost")).or_else(|| number(block, "cost"));
+    amount.cost =
+        block.get("cost_info").and_then(|c| number(c, "query_cost")).or_else(|| number(block, "cost"));
     Some(amount)
 }
 

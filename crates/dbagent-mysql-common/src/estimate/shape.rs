@@ -6,8 +6,24 @@ use dbagent_sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 /// Functions that make one row of many.
 const AGGREGATES: &[&str] = &[
-    "AVG", "BIT_AND", "BIT_OR", "BIT_XOR", "COUNT", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "MAX", "MIN",
-    "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "SUM", "VARIANCE", "VAR_POP", "VAR_SAMP",
+    "AVG",
+    "BIT_AND",
+    "BIT_OR",
+    "BIT_XOR",
+    "COUNT",
+    "GROUP_CONCAT",
+    "JSON_ARRAYAGG",
+    "JSON_OBJECTAGG",
+    "MAX",
+    "MIN",
+    "STD",
+    "STDDEV",
+    "STDDEV_POP",
+    "STDDEV_SAMP",
+    "SUM",
+    "VARIANCE",
+    "VAR_POP",
+    "VAR_SAMP",
 ];
 
 /// What becomes of the rows in the end.
@@ -22,15 +38,16 @@ pub(super) struct Shape {
 /// Looks at the outermost query of a text.
 pub(super) fn of(text: &str) -> Shape {
     let Ok(tokens) = Tokenizer::new(&MySqlDialect {}, text).tokenize() else { return Shape::default() };
-    let tokens: Vec<Token> =
-        tokens.into_iter().filter(|t| !matches!(t, Token::Whitespace(_))).collect();
+    let tokens: Vec<Token> = tokens.into_iter().filter(|t| !matches!(t, Token::Whitespace(_))).collect();
     let mut shape = Shape::default();
     // For each open parenthesis, whether a query is in it.
     let mut open: Vec<bool> = Vec::new();
     let (mut selecting, mut aggregated, mut grouped, mut combined) = (false, false, false, false);
     for (at, token) in tokens.iter().enumerate() {
         match token {
-            Token::LParen => open.push(matches!(word(tokens.get(at + 1)).as_deref(), Some("SELECT" | "WITH"))),
+            Token::LParen => {
+                open.push(matches!(word(tokens.get(at + 1)).as_deref(), Some("SELECT" | "WITH")))
+            }
             Token::RParen => _ = open.pop(),
             _ => {}
         }

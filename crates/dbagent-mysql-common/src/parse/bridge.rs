@@ -26,6 +26,9 @@ pub(super) fn mariadb(
     Forms::new(tokens, settings).all(Server::MariaDb)
 }
 
+/// How far ahead a form is looked for: its points in time are no long texts.
+const AHEAD: usize = 300;
+
 struct Forms {
     tokens: Vec<TokenWithSpan>,
     /// Where the tokens are that are neither blanks nor comments.
@@ -283,7 +286,9 @@ impl Forms {
         if self.is(open, "for") {
             open += if self.is(open + 1, "join") { 2 } else { 3 };
         }
-        let Some(end) = self.closing(open).filter(|_| self.token(open) == Some(&Token::LParen)) else { return };
+        let Some(end) = self.closing(open).filter(|_| self.token(open) == Some(&Token::LParen)) else {
+            return;
+        };
         let names = |i| matches!(self.token(i), Some(Token::Word(_) | Token::Comma));
         if (open + 1..end).all(names) {
             self.leave_out(at, end + 1 - at);
@@ -316,7 +321,7 @@ impl Forms {
             self.put(at + 2, as_of());
             self.kind_of_time(at + 3);
             let mut depth = 0_usize;
-            for to in at + 3..self.places.len() {
+            for to in at + 3..self.places.len().min(at + AHEAD) {
                 match self.token(to) {
                     Some(Token::LParen) => depth += 1,
                     Some(Token::RParen) if depth == 0 => break,

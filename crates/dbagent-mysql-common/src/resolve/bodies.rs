@@ -32,7 +32,8 @@ impl Definition {
 
     fn read(self, flavor: &Flavor, limits: StatementLimits) -> Parsed {
         // A context belongs to a dialect, of which nothing but the limits and settings is used here.
-        const PLAIN: Dialect = Dialect::new("view", |_, _| Err(nothing()), |_, _| Box::pin(async { Err(nothing()) }));
+        const PLAIN: Dialect =
+            Dialect::new("view", |_, _| Err(nothing()), |_, _| Box::pin(async { Err(nothing()) }));
         let context = PLAIN.parse_context(limits, self.settings);
         parse::parse(flavor, &Request::text(self.text), &context).unwrap_or_else(|e| {
             let mut parsed = Parsed::new(StatementClass::Unknown, Effects::UNKNOWN);
@@ -66,9 +67,12 @@ pub(super) async fn parse(
             _ = tx.send(definitions.into_iter().map(read).collect());
         })
         .map_err(|e| {
-            Error::new(ErrorKind::Exhausted, "no thread could be started to read views").op("resolve").source(e)
+            Error::new(ErrorKind::Exhausted, "no thread could be started to read views")
+                .op("resolve")
+                .source(e)
         })?;
     rx.await.map_err(|_| {
-        Error::new(ErrorKind::Internal, "the parser failed on the definition of a view; nothing was run").op("resolve")
+        Error::new(ErrorKind::Internal, "the parser failed on the definition of a view; nothing was run")
+            .op("resolve")
     })
 }

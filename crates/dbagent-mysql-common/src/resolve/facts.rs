@@ -115,10 +115,12 @@ impl Fact {
 
     /// Why a view is refused whose text is not to be had.
     pub(super) fn unreadable(&self) -> Finding {
-        Finding::new(Rule::UnknownEffect, "its definition cannot be read by this account", None).advice(format!(
-            "The operator may let it be read: GRANT SHOW VIEW ON `{}`.* TO this account.",
-            self.schema.replace('`', "``")
-        ))
+        Finding::new(Rule::UnknownEffect, "its definition cannot be read by this account", None).advice(
+            format!(
+                "The operator may let it be read: GRANT SHOW VIEW ON `{}`.* TO this account.",
+                self.schema.replace('`', "``")
+            ),
+        )
     }
 }
 
@@ -224,7 +226,8 @@ pub(super) async fn functions(
     if names.is_empty() {
         return Ok(found);
     }
-    let condition = "ROUTINE_TYPE = 'FUNCTION' AND ROUTINE_SCHEMA = COALESCE(?, DATABASE()) AND ROUTINE_NAME = ?";
+    let condition =
+        "ROUTINE_TYPE = 'FUNCTION' AND ROUTINE_SCHEMA = COALESCE(?, DATABASE()) AND ROUTINE_NAME = ?";
     for (index, row) in ask(ROUTINE, condition, names, connection).await? {
         if let Some(key) = names.get(index) {
             let fact = FunctionFact::Stored(row.text(1).to_owned(), row.text(3).to_owned());
@@ -242,7 +245,9 @@ pub(super) async fn functions(
         Err(e) => return Err(e),
     };
     for row in loadable {
-        for key in names.iter().filter(|(schema, name)| schema.is_none() && name.eq_ignore_ascii_case(row.text(0))) {
+        for key in
+            names.iter().filter(|(schema, name)| schema.is_none() && name.eq_ignore_ascii_case(row.text(0)))
+        {
             found.insert(key.clone(), FunctionFact::Loadable(row.text(1).to_owned()));
         }
     }

@@ -356,11 +356,7 @@ mod tests {
         // Beyond 38 digits after the first batch, and another scale than the column began with.
         assert_eq!(
             filled(Code::Decimal, &[Some(b"1"), wide, Some(b"2")], 1),
-            [
-                r#"Decimal("1")"#.to_owned(),
-                format!(r#"Json(""{WIDE}"")"#),
-                r#"Json(""2"")"#.to_owned()
-            ]
+            [r#"Decimal("1")"#.to_owned(), format!(r#"Json(""{WIDE}"")"#), r#"Json(""2"")"#.to_owned()]
         );
         assert_eq!(
             filled(Code::Decimal, &[Some(b"1.5"), Some(b"2.25")], 9),

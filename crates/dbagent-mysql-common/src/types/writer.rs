@@ -107,9 +107,8 @@ impl TypedWriter {
         }
         let arrays: Vec<ArrayRef> = self.columns.iter_mut().map(Column::take).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(schema, arrays, &options).map_err(|e| {
-            Error::new(ErrorKind::Internal, "a batch does not fit its own columns").source(e)
-        })?;
+        let batch = RecordBatch::try_new_with_options(schema, arrays, &options)
+            .map_err(|e| Error::new(ErrorKind::Internal, "a batch does not fit its own columns").source(e))?;
         self.sink.push(batch).await
     }
 }

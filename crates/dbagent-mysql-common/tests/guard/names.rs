@@ -75,10 +75,13 @@ async fn views_over_views_end_at_eight() {
 async fn a_denied_column_is_read_by_no_other_name() {
     let Some(url) = url() else { return };
     let scratch = Scratch::empty(&url).await.with(TABLES).await;
-    let policy = ["people.secret", "people.größe", "*.hidden.id"]
-        .iter()
-        .fold(Policy::default(), |p, pattern| {
-            let pattern = if pattern.matches('.').count() == 1 { format!("*.{pattern}") } else { (*pattern).to_owned() };
+    let policy =
+        ["people.secret", "people.größe", "*.hidden.id"].iter().fold(Policy::default(), |p, pattern| {
+            let pattern = if pattern.matches('.').count() == 1 {
+                format!("*.{pattern}")
+            } else {
+                (*pattern).to_owned()
+            };
             p.deny(&pattern).unwrap()
         });
     let session = scratch.session_under(policy).await;
@@ -155,7 +158,8 @@ async fn a_rule_holds_whatever_the_case_of_the_name() {
     let Some(url) = url() else { return };
     let scratch = Scratch::empty(&url).await.with(TABLES).await;
     let session = scratch.session_under(Policy::default().deny("Hidden").unwrap()).await;
-    for text in ["SELECT x FROM hidden", "SELECT x FROM HIDDEN", "SELECT x FROM `hidden`", "DESCRIBE hidden"] {
+    for text in ["SELECT x FROM hidden", "SELECT x FROM HIDDEN", "SELECT x FROM `hidden`", "DESCRIBE hidden"]
+    {
         assert!(!judged(&session, text).await.0, "{text}");
     }
     let only = scratch.session_under(Policy::default().allow("plain").unwrap()).await;
@@ -179,8 +183,10 @@ async fn the_definitions_of_the_servers_own_views_are_understood() {
     let open = Policy { allow_choices: ["secret_catalog".to_owned()].into(), ..Policy::default() };
     let session = scratch.session_under(open).await;
     let mut owner = scratch.owner_again().await;
-    let views = owner.rows("SELECT TABLE_NAME FROM information_schema.VIEWS WHERE TABLE_SCHEMA = 'sys'").await;
-    let views: Vec<String> = views.unwrap().into_iter().filter_map(|r| r.into_iter().next().flatten()).collect();
+    let views =
+        owner.rows("SELECT TABLE_NAME FROM information_schema.VIEWS WHERE TABLE_SCHEMA = 'sys'").await;
+    let views: Vec<String> =
+        views.unwrap().into_iter().filter_map(|r| r.into_iter().next().flatten()).collect();
     assert!(views.len() > 50, "{}", views.len());
     let mut wrong = Vec::new();
     for view in views {
