@@ -22,9 +22,7 @@ functions! {
             numinteriorrings numpoints nvl nvl2 old_password overlaps password percentile_cont
             percentile_disc pointfromtext pointfromwkb pointn pointonsurface polyfromtext
             polyfromwkb polygonfromtext replace_oracle rpad_oracle rtrim_oracle sformat sha sha1
-            srid st_boundary st_collect st_geohash st_isring st_isvalid st_latfromgeohash
-            st_longfromgeohash st_pointfromgeohash st_pointonsurface st_relate st_simplify
-            st_validate startpoint substr_oracle sys_guid to_char touches uuid_v4 uuid_v7 value
+            srid st_boundary st_isring st_pointonsurface st_relate startpoint substr_oracle sys_guid to_char touches uuid_v4 uuid_v7 value
             vec_distance vec_distance_cosine vec_distance_euclidean vec_fromtext vec_totext within
             wsrep_last_seen_gtid wsrep_last_written_gtid x y
         }
@@ -48,4 +46,30 @@ pub(crate) const SINCE: &[Since] = &[
     Since { first: (10, 9, 0), gone: None, names: &["json_overlaps"] },
     Since { first: (10, 10, 0), gone: None, names: &["random_bytes"] },
     Since { first: (10, 10, 3), gone: None, names: &["json_pretty"] },
+    Since {
+        first: (11, 2, 0),
+        gone: None,
+        names: &[
+            "json_array_intersect",
+            "json_key_value",
+            "json_object_filter_keys",
+            "json_object_to_array",
+            "json_schema_valid",
+        ],
+    },
+    Since {
+        first: (11, 8, 0),
+        gone: None,
+        names: &[
+            "format_bytes",
+            "format_pico_time",
+            "uuid_v4",
+            "uuid_v7",
+            "vec_distance",
+            "vec_distance_cosine",
+            "vec_distance_euclidean",
+            "vec_fromtext",
+            "vec_totext",
+        ],
+    },
 ];

@@ -6,5 +6,9 @@
 mod guard;
 
 #[cfg(test)]
-const KIT: guard::Kit =
-    guard::Kit { id: "mariadb", flavor: &dbagent_mariadb::FLAVOR, dialect: &dbagent_mariadb::DIALECT };
+const KIT: guard::Kit = guard::Kit {
+    id: "mariadb",
+    flavor: &dbagent_mariadb::FLAVOR,
+    dialect: &dbagent_mariadb::DIALECT,
+    still_change: &[],
+};

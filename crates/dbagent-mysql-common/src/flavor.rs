@@ -3,7 +3,7 @@
 use dbagent_core::NameCase;
 use dbagent_sql::{FunctionTable, SqlGrammar};
 
-use crate::functions::Since;
+use crate::functions::{self, Since};
 use crate::parse;
 
 /// One of the two servers.
@@ -21,6 +21,7 @@ pub enum Server {
 pub struct Flavor {
     server: Server,
     grammar: SqlGrammar,
+    functions: &'static FunctionTable,
     since: &'static [Since],
 }
 
@@ -32,7 +33,7 @@ impl Flavor {
     /// A server with its functions, put over [`SHARED`](crate::functions::SHARED), and the versions that first
     /// or last had one of them.
     pub const fn new(server: Server, functions: &'static FunctionTable, since: &'static [Since]) -> Self {
-        Self { server, grammar: parse::grammar(server, functions), since }
+        Self { server, grammar: parse::grammar(server, functions), functions, since }
     }
 
     /// Which server it is.
@@ -51,6 +52,16 @@ impl Flavor {
     /// Whether it is MariaDB.
     pub const fn is_mariadb(&self) -> bool {
         matches!(self.server, Server::MariaDb)
+    }
+
+    /// The functions that the server itself has, in one version or another.
+    pub const fn functions(&self) -> &'static FunctionTable {
+        self.functions
+    }
+
+    /// Whether a server of this version has the function that its list names so.
+    pub fn has_function(&self, version: (u16, u16, u16), name: &str) -> bool {
+        functions::is_there(self.since, version, name)
     }
 
     pub(crate) const fn grammar(&self) -> &SqlGrammar {

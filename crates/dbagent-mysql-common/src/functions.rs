@@ -37,7 +37,7 @@ dbagent_sql::functions! {
             json_array_insert json_arrayagg json_contains json_contains_path json_depth
             json_extract json_insert json_keys json_length json_merge json_merge_patch
             json_merge_preserve json_object json_objectagg json_overlaps json_pretty json_quote
-            json_remove json_replace json_search json_set json_table json_type json_unquote
+            json_remove json_replace json_search json_set json_type json_unquote
             json_valid json_value lag last_day last_insert_id last_value lcase lead least left
             length linestring ln localtime localtimestamp locate log log10 log2 lower lpad ltrim
             make_set makedate maketime match max mbrcontains mbrdisjoint mbrequals mbrintersects
@@ -83,7 +83,7 @@ dbagent_sql::functions! {
 
 /// Functions that are the server's own only where their name is written without quotes: their names are words
 /// of the grammar. In quotes it is a stored function, if there is one.
-pub(crate) const BARE: &[&str] = &[
+pub const BARE: &[&str] = &[
     "adddate",
     "ascii",
     "avg",
@@ -207,7 +207,7 @@ pub(crate) const BARE: &[&str] = &[
 
 /// Of those, the words that are no words of the grammar where something stands between them and their bracket:
 /// a comment always, a blank without `IGNORE_SPACE`.
-pub(crate) const TIGHT: &[&str] = &[
+pub const TIGHT: &[&str] = &[
     "adddate",
     "bit_and",
     "bit_or",
@@ -283,6 +283,10 @@ pub(crate) fn correct(flavor: &Flavor, version: (u16, u16, u16), parsed: &mut Pa
             // With an argument it sets what the next call answers.
             function.effects = Effects::SESSION;
         }
+        if name == "point" && flavor.is_mariadb() && function.arguments != Some(2) {
+            // With two numbers it is a word of the grammar, else a stored function.
+            function.effects = Effects::UNKNOWN;
+        }
     }
 }
 
@@ -290,7 +294,7 @@ fn sets(function: &FunctionUse) -> bool {
     function.arguments != Some(0) && !function.effects.contains(Effects::UNKNOWN)
 }
 
-fn is_there(since: &[Since], version: (u16, u16, u16), name: &str) -> bool {
+pub(crate) fn is_there(since: &[Since], version: (u16, u16, u16), name: &str) -> bool {
     let mut listed = since.iter().filter(|s| s.names.contains(&name)).peekable();
     listed.peek().is_none() || listed.any(|s| s.first <= version && s.gone.is_none_or(|gone| version < gone))
 }

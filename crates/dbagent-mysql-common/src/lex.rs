@@ -90,13 +90,13 @@ impl Mode {
 
 /// The rules under the settings of a session. Both servers cut alike; what only one of them executes
 /// (`/*M! … */`) is refused for both.
-pub(crate) fn rules(settings: &Settings) -> LexRules {
+pub fn rules(settings: &Settings) -> LexRules {
     Mode::of(settings).rules()
 }
 
 /// The version of the server as three numbers; a server that nobody asked is as new as those that the lists
 /// of functions were checked with.
-pub(crate) fn version(server: Server, settings: &Settings) -> (u16, u16, u16) {
+pub fn version(server: Server, settings: &Settings) -> (u16, u16, u16) {
     let newest = match server {
         Server::MySql => (9, 7, 0),
         Server::MariaDb => (11, 8, 0),

@@ -15,7 +15,7 @@ mod error;
 mod estimate;
 pub mod flavor;
 pub mod functions;
-mod lex;
+pub mod lex;
 mod location;
 pub mod parse;
 mod pool;

@@ -6,5 +6,9 @@
 mod guard;
 
 #[cfg(test)]
-const KIT: guard::Kit =
-    guard::Kit { id: "mysql", flavor: &dbagent_mysql::FLAVOR, dialect: &dbagent_mysql::DIALECT };
+const KIT: guard::Kit = guard::Kit {
+    id: "mysql",
+    flavor: &dbagent_mysql::FLAVOR,
+    dialect: &dbagent_mysql::DIALECT,
+    still_change: &[],
+};

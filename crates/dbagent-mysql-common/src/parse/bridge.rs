@@ -26,6 +26,9 @@ pub(super) fn mariadb(
     Forms::new(tokens, settings).all(Server::MariaDb)
 }
 
+/// How far ahead a form is looked for: its points in time are no long texts.
+const AHEAD: usize = 300;
+
 struct Forms {
     tokens: Vec<TokenWithSpan>,
     /// Where the tokens are that are neither blanks nor comments.
@@ -318,7 +321,7 @@ impl Forms {
             self.put(at + 2, as_of());
             self.kind_of_time(at + 3);
             let mut depth = 0_usize;
-            for to in at + 3..self.places.len() {
+            for to in at + 3..self.places.len().min(at + AHEAD) {
                 match self.token(to) {
                     Some(Token::LParen) => depth += 1,
                     Some(Token::RParen) if depth == 0 => break,

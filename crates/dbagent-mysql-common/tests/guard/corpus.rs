@@ -15,7 +15,6 @@ pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) statement: String,
     pub(crate) allow: bool,
-    pub(crate) kind: String,
 }
 
 /// The rows of the shared corpus and our own; those that the server shows to be wrong are told apart by
@@ -37,12 +36,7 @@ pub(crate) fn rows() -> Vec<Row> {
             let verdict =
                 dispute.map_or_else(|| text("verdict"), |d| d["verdict"].as_str().unwrap().to_owned());
             assert!(["allow", "deny"].contains(&verdict.as_str()), "{row}");
-            rows.push(Row {
-                id: text("id"),
-                statement: text("statement"),
-                allow: verdict == "allow",
-                kind: text("kind"),
-            });
+            rows.push(Row { id: text("id"), statement: text("statement"), allow: verdict == "allow" });
         }
     }
     assert!(disputed.len() <= 3, "few rows are disputed, not {}", disputed.len());

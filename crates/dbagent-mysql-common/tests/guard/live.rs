@@ -1,7 +1,6 @@
 //! The corpora on the real server: judged with its catalogue, and what is cleared runs.
 
 use dbagent_core::Request;
-use dbagent_core::request::{Param, Params};
 use dbagent_core::session::Verdict;
 
 use super::corpus::rows;
@@ -22,12 +21,6 @@ async fn every_row_is_judged_as_it_says_with_a_database() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Parameters for the rows that have some: the text of those rows names them by number.
-fn request(text: &str) -> Request {
-    let count = if text.contains("AND name LIKE ?") { 2 } else { 3 };
-    Request { params: Params::Positional(vec![Param::I64(1); count]), ..Request::text(text) }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_cleared_runs() {
     let Some(url) = url() else { return };
@@ -36,9 +29,7 @@ async fn what_is_cleared_runs() {
     let mut failed = Vec::new();
     let rows: Vec<_> = rows().into_iter().filter(|r| r.allow).collect();
     for row in &rows {
-        let asked =
-            if row.kind == "parameter" { request(&row.statement) } else { Request::text(&row.statement) };
-        let verdict = session.judge(asked, Some(1_000), &call()).await.unwrap();
+        let verdict = session.judge(Request::text(&row.statement), Some(1_000), &call()).await.unwrap();
         let Verdict::Cleared(cleared) = verdict else {
             failed.push(format!("{} {:?}: {verdict:?}", row.id, row.statement));
             continue;

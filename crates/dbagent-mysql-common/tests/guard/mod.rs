@@ -2,9 +2,14 @@
 //! flavor; see its `tests/guard.rs`.
 
 mod corpus;
+mod depth;
+mod door;
+mod functions;
+mod lexing;
 mod live;
 mod names;
 mod server;
+mod state;
 
 use dbagent_core::Dialect;
 use dbagent_mysql_common::flavor::Flavor;
@@ -15,4 +20,7 @@ pub(crate) struct Kit {
     pub(crate) id: &'static str,
     pub(crate) flavor: &'static Flavor,
     pub(crate) dialect: &'static Dialect,
+    /// Deny rows that change something on a hardened connection of an owner all the same: only the guard stops
+    /// them, or the rights of the account.
+    pub(crate) still_change: &'static [&'static str],
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 use dbagent_core::context::CallContext;
 use dbagent_core::session::Verdict;
 use dbagent_core::{ConnUrl, GuardedSession, Policy, Request, Target};
+use dbagent_mysql_common::sqlx::mysql::{MySqlConnectOptions, MySqlRow};
+use dbagent_mysql_common::sqlx::{self, AssertSqlSafe, ConnectOptions as _, MySqlConnection, Row as _};
 use dbagent_mysql_common::testing::Owner;
 
 use crate::KIT;
@@ -17,13 +19,15 @@ pub(crate) fn url() -> Option<String> {
     if let Ok(url) = std::env::var(&name) {
         return Some(url);
     }
-    let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
-    assert!(
-        !required.split(',').any(|id| id.trim() == KIT.id),
-        "{name} is not set, and DBAGENT_REQUIRE asks"
-    );
-    println!("SKIPPED {}: {name} is not set", KIT.id);
+    required(&format!("{name} is not set"));
     None
+}
+
+/// Says that a test is skipped, and fails it where the environment requires the server.
+pub(crate) fn required(why: &str) {
+    let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
+    assert!(!required.split(',').any(|id| id.trim() == KIT.id), "DBAGENT_REQUIRE names {}: {why}", KIT.id);
+    println!("SKIPPED {}: {why}", KIT.id);
 }
 
 /// The statements of a file: each ends with a semicolon at the end of a line.
@@ -123,5 +127,33 @@ pub(crate) async fn judged(session: &GuardedSession, text: &str) -> (bool, Strin
         Verdict::Cleared(_) => (true, "cleared".to_owned()),
         Verdict::Refused(refusal) => (false, refusal.to_string()),
         Verdict::Proposed(_) => (false, "proposed".to_owned()),
+    }
+}
+
+/// A connection that speaks the text protocol, which takes one round trip and prepares nothing.
+pub(crate) struct Side(MySqlConnection);
+
+impl Side {
+    pub(crate) async fn connect(url: &str) -> sqlx::Result<Self> {
+        let (_, rest) = url.split_once("://").unwrap();
+        let options: MySqlConnectOptions = format!("mysql://{rest}").parse()?;
+        Ok(Self(options.pipes_as_concat(false).no_engine_substitution(false).connect().await?))
+    }
+
+    pub(crate) async fn run(&mut self, text: &str) -> sqlx::Result<()> {
+        sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut self.0).await.map(drop)
+    }
+
+    /// The rows, each value as text and all values in one line.
+    pub(crate) async fn lines(&mut self, text: &str) -> sqlx::Result<Vec<String>> {
+        let rows = sqlx::raw_sql(AssertSqlSafe(text)).fetch_all(&mut self.0).await?;
+        let value = |row: &MySqlRow, i| {
+            let bytes: Option<Vec<u8>> = row.try_get_unchecked(i).unwrap_or_default();
+            bytes.map_or("NULL".to_owned(), |b| String::from_utf8_lossy(&b).into_owned())
+        };
+        Ok(rows
+            .iter()
+            .map(|row| (0..row.len()).map(|i| value(row, i)).collect::<Vec<_>>().join("|"))
+            .collect())
     }
 }

@@ -261,11 +261,13 @@ fn interval(parser: &mut Parser<'_>) -> Parsed<Expr> {
     }))
 }
 
+/// How far a bracket is looked through for a comma: the first item of a list is no long text.
+const AHEAD: usize = 1_000;
+
 /// Whether the bracket behind the word ahead holds a list.
 fn is_call(parser: &Parser<'_>) -> bool {
     let mut depth = 0_usize;
-    let mut at = 1;
-    loop {
+    for at in 1..AHEAD {
         match parser.peek_nth_token_ref(at).token {
             Token::LParen => depth += 1,
             Token::RParen => {
@@ -278,8 +280,8 @@ fn is_call(parser: &Parser<'_>) -> bool {
             Token::EOF => return false,
             _ => {}
         }
-        at += 1;
     }
+    false
 }
 
 /// `MATCH (a, b) AGAINST (expression IN BOOLEAN MODE)`.
