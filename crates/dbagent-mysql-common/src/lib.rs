@@ -1,1 +1,5 @@
-//! What MySQL and MariaDB share in dbagent.
+//! What MySQL and MariaDB share.
+pub mod account;
+mod ident;
+#[cfg(test)]
+mod scratch_tests;
