@@ -183,7 +183,7 @@ async fn write_rows(
     Ok(match (refused, failed) {
         (Some(words), None) => power(
             Found::Cannot,
-            format!("tried on {}: {words}", counted(tables.len() as u64, "table")),
+            format!("tried on {}: {words}", counted(tables.len() as u64, "table", "tables")),
             Vec::new(),
         ),
         (_, Some(words)) => power(Found::Unknown, words, Vec::new()),
