@@ -15,9 +15,11 @@ mod deny;
 mod docs;
 mod features;
 mod firewall;
+mod fuzz;
 mod licenses;
 mod outside;
 mod report;
+mod services;
 mod test;
 mod tidy;
 mod tools;
@@ -42,6 +44,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Word {
     Test(test::Arguments),
+    Services(services::Arguments),
     Ci(ci::Arguments),
     Features(features::Arguments),
     Firewall(firewall::Arguments),
@@ -50,6 +53,7 @@ enum Word {
     Docs(docs::Arguments),
     Bless(bless::Arguments),
     Bench(bench::Arguments),
+    Fuzz(fuzz::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +72,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
     let workspace = Workspace::load()?;
     match arguments.word {
         Word::Test(arguments) => test::run(&workspace, &arguments),
+        Word::Services(arguments) => services::run(&workspace, &arguments),
         Word::Ci(arguments) => ci::run(&workspace, &arguments),
         Word::Features(arguments) => features::run(&workspace, &arguments),
         Word::Firewall(arguments) => firewall::run(&workspace, &arguments),
@@ -76,6 +81,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
         Word::Docs(arguments) => docs::run(&workspace, &arguments),
         Word::Bless(arguments) => bless::run(&workspace, &arguments),
         Word::Bench(arguments) => bench::run(&workspace, &arguments),
+        Word::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
     }
 }
 

@@ -3,5 +3,5 @@
 mod probe;
 mod setup;
 
-pub use probe::probe;
+pub(crate) use probe::probe;
 pub use setup::{apply, statements};

@@ -3,7 +3,7 @@
 use dbagent_core::guard::{Finding, Parsed, Rule, Span, StatementClass};
 use dbagent_core::request::RequestBody;
 use dbagent_core::{Effects, Error, ErrorKind, ObjectName, ParseContext, Request, Result, Settings};
-use sqlparser::ast::Statement;
+use sqlparser::ast::{Expr, Statement};
 use sqlparser::dialect::Dialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -21,6 +21,12 @@ use crate::words::Words;
 
 /// Looks at the first words of a statement that sqlparser may not know.
 pub type OpeningFn = fn(&Words<'_>, &Settings) -> Option<Opening>;
+/// Chooses one of sqlparser's dialects by the settings of the session.
+pub type DialectFn = fn(&Settings) -> &'static (dyn Dialect + Send + Sync);
+/// Looks at all tokens, blanks and comments among them, before sqlparser's parser does. What is written in a
+/// way that the parser does not know may be put in other words that do the same; the statement itself runs as
+/// it was written.
+pub type BridgeFn = fn(Vec<TokenWithSpan>, &Settings) -> std::result::Result<Vec<TokenWithSpan>, Finding>;
 /// Adds to what the walk found.
 pub type AfterFn = fn(&Statement, &Settings, &mut Parsed);
 
@@ -37,7 +43,9 @@ pub type AfterFn = fn(&Statement, &Settings, &mut Parsed);
 #[derive(Clone, Copy)]
 pub struct SqlGrammar {
     dialect: &'static (dyn Dialect + Send + Sync),
+    dialect_by: Option<DialectFn>,
     functions: &'static FunctionTable,
+    bare_functions: &'static [&'static str],
     rules: fn(&Settings) -> LexRules,
     folding: Folding,
     recursion: Recursion,
@@ -54,6 +62,7 @@ pub struct SqlGrammar {
     pragmas: &'static [&'static str],
     statement_words: &'static [&'static str],
     opening: Option<OpeningFn>,
+    bridge: Option<BridgeFn>,
     after: Option<AfterFn>,
 }
 
@@ -65,7 +74,9 @@ impl SqlGrammar {
     ) -> Self {
         Self {
             dialect,
+            dialect_by: None,
             functions,
+            bare_functions: &[],
             rules: |_| LexRules::ANSI,
             folding: Folding::Sensitive,
             recursion: Recursion::Keyword,
@@ -82,6 +93,7 @@ impl SqlGrammar {
             pragmas: &[],
             statement_words: &[],
             opening: None,
+            bridge: None,
             after: None,
         }
     }
@@ -89,6 +101,20 @@ impl SqlGrammar {
     /// Sets how the engine cuts text under a session's settings (`sql_mode` …); [`LexRules::ANSI`] without.
     pub const fn rules(mut self, rules: fn(&Settings) -> LexRules) -> Self {
         self.rules = rules;
+        self
+    }
+
+    /// Sets what chooses sqlparser's dialect by the settings of the session; the one given to
+    /// [`SqlGrammar::new`] without. All of them must be of one kind.
+    pub const fn dialect_by(mut self, choose: DialectFn) -> Self {
+        self.dialect_by = Some(choose);
+        self
+    }
+
+    /// Sets the functions, in lower case, that are the engine's own only where their name is written without
+    /// quotes: in quotes it is another function, of whoever made it.
+    pub const fn bare_functions(mut self, names: &'static [&'static str]) -> Self {
+        self.bare_functions = names;
         self
     }
 
@@ -188,6 +214,12 @@ impl SqlGrammar {
         self
     }
 
+    /// Sets what looks at all tokens of a statement before the parser does.
+    pub const fn bridge(mut self, bridge: BridgeFn) -> Self {
+        self.bridge = Some(bridge);
+        self
+    }
+
     /// Sets what looks at a statement after the walk, to add effects and objections.
     pub const fn after(mut self, after: AfterFn) -> Self {
         self.after = Some(after);
@@ -238,7 +270,8 @@ impl SqlGrammar {
             return Err(Finding::new(Rule::Empty, "the statement is empty", None).into());
         }
         let places = Places::new(text);
-        let tokens = Tokenizer::new(self.dialect, text)
+        let dialect = self.dialect_by.map_or(self.dialect, |choose| choose(settings));
+        let tokens = Tokenizer::new(dialect, text)
             .tokenize_with_location()
             // Our lexer read the text to its end: the engine may too.
             .map_err(|e| {
@@ -266,9 +299,14 @@ impl SqlGrammar {
         let (skip, body) = match opening {
             Some(Opening::Whole(parsed)) => return Ok(*parsed),
             Some(Opening::Explain { skip, executes }) => (skip, Body::Explained(executes)),
+            Some(Opening::Filter { skip, parsed }) => (skip, Body::Filter(parsed)),
             None => (0, Body::Statement),
         };
         let stray = stray::find(&words, self.statement_words);
+        let tokens = match self.bridge {
+            Some(bridge) => bridge(tokens, settings)?,
+            None => tokens,
+        };
         let mut left = skip;
         let rest = tokens
             .into_iter()
@@ -278,10 +316,16 @@ impl SqlGrammar {
                 skipped
             })
             .collect();
-        let statement = self.statement(rest, &body, &places)?;
-        let mut parsed = match body {
-            Body::Explained(executes) => walk::explained(&under, &statement, executes),
-            Body::Statement => walk::statement(&under, &statement),
+        let mut parsed = match (self.tree(dialect, rest, &body, &places)?, body) {
+            (Tree::Statement(statement), Body::Explained(executes)) => {
+                walk::explained(&under, &statement, executes)
+            }
+            (Tree::Statement(statement), _) => walk::statement(&under, &statement),
+            (Tree::Expression(expr), Body::Filter(parsed)) => walk::filter(&under, &expr, *parsed),
+            // Only a filter is read as an expression.
+            (Tree::Expression(expr), _) => {
+                walk::filter(&under, &expr, Parsed::new(StatementClass::Unknown, Effects::UNKNOWN))
+            }
         };
         if let Some(finding) = stray
             && parsed.effects.is_pure_read()
@@ -292,23 +336,25 @@ impl SqlGrammar {
         Ok(parsed)
     }
 
-    fn statement(
+    fn tree(
         &self,
+        dialect: &'static (dyn Dialect + Send + Sync),
         tokens: Vec<TokenWithSpan>,
         body: &Body,
         places: &Places<'_>,
-    ) -> std::result::Result<Statement, Stop> {
+    ) -> std::result::Result<Tree, Stop> {
         let mut parser =
-            Parser::new(self.dialect).with_recursion_limit(MAX_RECURSION).with_tokens_with_locations(tokens);
+            Parser::new(dialect).with_recursion_limit(MAX_RECURSION).with_tokens_with_locations(tokens);
         let result = match body {
+            Body::Filter(_) => parser.parse_expr().map(Tree::Expression),
             // `TABLE name` is a query that sqlparser knows only within others.
-            Body::Statement if parser.peek_keyword(Keyword::TABLE) => {
-                parser.parse_query().map(Statement::Query)
+            Body::Statement | Body::Explained(_) if parser.peek_keyword(Keyword::TABLE) => {
+                parser.parse_query().map(|query| Tree::Statement(Statement::Query(query)))
             }
-            Body::Statement | Body::Explained(_) => parser.parse_statement(),
+            Body::Statement | Body::Explained(_) => parser.parse_statement().map(Tree::Statement),
         };
-        let statement = match result {
-            Ok(statement) => statement,
+        let tree = match result {
+            Ok(tree) => tree,
             Err(ParserError::RecursionLimitExceeded) => {
                 let place = places.span(parser.get_current_token().span);
                 return Err(Finding::new(Rule::TooComplex, "the statement nests too deep", place)
@@ -329,7 +375,7 @@ impl SqlGrammar {
         }
         let next = parser.peek_token_ref();
         match (&next.token, ended) {
-            (Token::EOF, _) => Ok(statement),
+            (Token::EOF, _) => Ok(tree),
             (_, true) => Err(Finding::new(
                 Rule::SeveralStatements,
                 "the text holds more than one statement",
@@ -349,6 +395,13 @@ impl SqlGrammar {
 enum Body {
     Statement,
     Explained(bool),
+    Filter(Box<Parsed>),
+}
+
+/// What sqlparser made of it.
+enum Tree {
+    Statement(Statement),
+    Expression(Expr),
 }
 
 /// Why a text was not read to its end.
@@ -452,6 +505,11 @@ impl SqlGrammar {
 
     pub(crate) fn known(&self, function: &str) -> Option<Known> {
         self.functions.get(function)
+    }
+
+    /// Whether a function is the engine's own only where its name is not in quotes.
+    pub(crate) fn is_bare_function(&self, lower: &str) -> bool {
+        self.bare_functions.contains(&lower)
     }
 
     pub(crate) fn is_type(&self, name: &ObjectName) -> bool {

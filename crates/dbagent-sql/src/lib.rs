@@ -32,7 +32,7 @@ mod words;
 
 pub use dbagent_core::Effects;
 pub use functions::{FunctionGroup, FunctionTable, Known};
-pub use grammar::{AfterFn, OpeningFn, SqlGrammar};
+pub use grammar::{AfterFn, BridgeFn, DialectFn, OpeningFn, SqlGrammar};
 pub use ident::{Ident, Path, Quoting};
 pub use limits::{MAX_CHAIN, MAX_NESTING};
 pub use options::{ExplainAnalyze, Folding, Opening, Recursion, ShowNames};

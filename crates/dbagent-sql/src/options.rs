@@ -55,4 +55,11 @@ pub enum Opening {
         /// Whether the body is executed.
         executes: bool,
     },
+    /// A statement that ends with a condition over rows of the engine's own, such as `SHOW TABLES WHERE …`.
+    Filter {
+        /// How many of [`Words`](crate::Words) stand before the condition.
+        skip: usize,
+        /// What is to be said of the words before it; what the condition does is added.
+        parsed: Box<dbagent_core::Parsed>,
+    },
 }

@@ -23,7 +23,7 @@ use std::collections::HashSet;
 
 use dbagent_core::guard::{ColumnUse, Finding, FunctionUse, ObjectUse, Parsed, Rule, Span, StatementClass};
 use dbagent_core::{Effects, ObjectName, Settings};
-use sqlparser::ast::Statement;
+use sqlparser::ast::{Expr, Statement};
 
 use self::census::Census;
 use self::scope::Scope;
@@ -57,35 +57,28 @@ pub(crate) fn explained(under: &Under<'_>, statement: &Statement, executes: bool
     })
 }
 
+/// Reads a condition behind words of the engine's own, of which `parsed` says everything.
+pub(crate) fn filter(under: &Under<'_>, expr: &Expr, parsed: Parsed) -> Parsed {
+    let mut walk = Walk::new(under, parsed);
+    walk.scope.push_frame();
+    walk.expr(expr);
+    walk.scope.pop_frame();
+    walk.done(Census::of(expr))
+}
+
 fn finish(
     under: &Under<'_>,
     statement: &Statement,
     read: impl FnOnce(&mut Walk<'_>) -> StatementClass,
 ) -> Parsed {
-    let mut walk = Walk {
-        under,
-        parsed: Parsed::new(StatementClass::Unknown, Effects::NONE),
-        scope: Scope::default(),
-        census: Census::default(),
-        written: None,
-        seen_columns: HashSet::new(),
-        seen_functions: HashSet::new(),
-        candidates: 0,
-        positional: 0,
-        changing: false,
-    };
+    let mut walk = Walk::new(under, Parsed::new(StatementClass::Unknown, Effects::NONE));
     let class = read(&mut walk);
     walk.parsed.class = match (class, walk.written) {
         // A read that holds a write, in a common table expression, is that write.
         (StatementClass::Read, Some(written)) => written,
         (class, _) => class,
     };
-    if Census::of(statement) != walk.census {
-        walk.unknown("a part of the statement", None);
-    }
-    walk.parsed.parameters.positional = walk.positional;
-    let mut parsed = walk.parsed;
-    in_order(&mut parsed);
+    let mut parsed = walk.done(Census::of(statement));
     if let Some(after) = under.grammar.after_fn() {
         after(statement, under.settings, &mut parsed);
     }
@@ -100,11 +93,38 @@ pub(crate) struct Walk<'a> {
     /// The class of the first statement within the statement that is no read.
     written: Option<StatementClass>,
     seen_columns: HashSet<(usize, Option<String>)>,
-    seen_functions: HashSet<(String, Option<usize>)>,
+    seen_functions: HashSet<(String, Option<usize>, Effects)>,
     candidates: usize,
     positional: usize,
     /// Whether the next name in FROM is what the statement changes.
     changing: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(under: &'a Under<'a>, parsed: Parsed) -> Self {
+        Self {
+            under,
+            parsed,
+            scope: Scope::default(),
+            census: Census::default(),
+            written: None,
+            seen_columns: HashSet::new(),
+            seen_functions: HashSet::new(),
+            candidates: 0,
+            positional: 0,
+            changing: false,
+        }
+    }
+
+    /// What was found, where the walk saw every part that there is.
+    fn done(mut self, all: Census) -> Parsed {
+        if all != self.census {
+            self.unknown("a part of the statement", None);
+        }
+        self.parsed.parameters.positional = self.positional;
+        in_order(&mut self.parsed);
+        self.parsed
+    }
 }
 
 impl Walk<'_> {
@@ -167,9 +187,9 @@ impl Walk<'_> {
         if self.tells_columns() { self.scope.since(first) } else { Vec::new() }
     }
 
-    /// Notes a function, each name and number of arguments once.
+    /// Notes a function, each name with its number of arguments and its effects once.
     fn function_use(&mut self, name: &str, arguments: Option<usize>, effects: Effects, span: Option<Span>) {
-        if self.seen_functions.insert((name.to_owned(), arguments)) {
+        if self.seen_functions.insert((name.to_owned(), arguments, effects)) {
             self.parsed.functions.push(FunctionUse { name: name.to_owned(), arguments, effects, span });
         }
     }

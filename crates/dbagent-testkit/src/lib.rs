@@ -8,4 +8,5 @@
 
 pub mod conformance;
 pub mod documents;
+pub mod fuzz;
 pub mod model;

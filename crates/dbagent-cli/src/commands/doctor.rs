@@ -258,6 +258,11 @@ async fn account(
             report.remedy(statement)?;
         }
     }
+    if !probe.only_reads() && session.dialect().account_setup().is_some() {
+        report.fact(
+            "dbagent setup-role, with this URL, writes the statements for an account that can only read",
+        )?;
+    }
     Ok(())
 }
 

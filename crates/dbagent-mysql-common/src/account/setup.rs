@@ -1,22 +1,58 @@
 //! The statements that set up an account which can only read.
 
 use dbagent_core::account::{RoleRequest, SetupStep};
-use dbagent_core::{Error, ErrorKind, Result};
-use sqlx::{AssertSqlSafe, MySqlConnection};
+use dbagent_core::{Error, ErrorKind, OpenContext, Result, Target};
+use futures_core::future::BoxFuture;
+use sqlx::{AssertSqlSafe, Connection as _};
 
+use crate::connect::Opener;
+use crate::error;
+use crate::flavor::Flavor;
 use crate::ident::Ident;
+use crate::location::Location;
 
 /// The longest name of an account that both servers take.
 const MAX_ACCOUNT: usize = 32;
 /// The longest name of a database.
 const MAX_DATABASE: usize = 64;
 
-/// The steps, in an order in which they run. `database` is the one that the URL names.
+/// The steps, in an order in which they run, for the database that the URL names or those of the request.
 ///
 /// # Errors
 /// [`ErrorKind::Config`] for a name or a password that the server does not take, or when nothing says what
 /// the account may read.
-pub fn statements(database: Option<&str>, request: &RoleRequest) -> Result<Vec<SetupStep>> {
+pub fn statements(target: &Target, request: &RoleRequest) -> Result<Vec<SetupStep>> {
+    steps(Location::of(target)?.database.as_deref(), request)
+}
+
+/// Runs the steps. Each is final on its own: these servers do not roll back accounts and rights.
+///
+/// # Errors
+/// What the server says of the first that fails, with the number of those that were done before it.
+pub fn apply<'a>(
+    flavor: &'static Flavor,
+    target: &'a Target,
+    steps: &'a [SetupStep],
+    context: &'a OpenContext,
+) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        let opener = Opener::new(flavor.server(), Location::of(target)?)?;
+        let mut connection = opener.connect(&context.call).await?;
+        for (done, step) in steps.iter().enumerate() {
+            let statement = sqlx::raw_sql(AssertSqlSafe(step.statement().expose()));
+            let ran = context.call.bound("set up", statement.execute(&mut connection)).await?;
+            ran.map_err(|e| {
+                let e = error::without_secrets(error::translate(e, None), &opener.location().secrets);
+                e.op("set up").with("step", step.about()).with("steps done before it", done)
+            })?;
+        }
+        // The server notices by itself when nobody says goodbye.
+        _ = context.call.bound("set up", connection.close()).await;
+        Ok(())
+    })
+}
+
+fn steps(database: Option<&str>, request: &RoleRequest) -> Result<Vec<SetupStep>> {
     let user = name("account", &request.role, MAX_ACCOUNT)?;
     let password = match &request.password {
         Some(password) => literal(password.expose())?,
@@ -43,21 +79,6 @@ pub fn statements(database: Option<&str>, request: &RoleRequest) -> Result<Vec<S
         ));
     }
     Ok(steps)
-}
-
-/// Runs the steps. Each is final on its own: these servers do not roll back accounts and rights.
-///
-/// # Errors
-/// What the server says of the first that fails, with the number of those that were done before it.
-pub async fn apply(
-    connection: &mut MySqlConnection,
-    steps: &[SetupStep],
-) -> Result<(), (usize, sqlx::Error)> {
-    for (done, step) in steps.iter().enumerate() {
-        let statement = AssertSqlSafe(step.statement().expose());
-        sqlx::query(statement).execute(&mut *connection).await.map_err(|e| (done, e))?;
-    }
-    Ok(())
 }
 
 fn name<'a>(what: &str, name: &'a str, longest: usize) -> Result<Ident<'a>> {
@@ -94,7 +115,7 @@ mod tests {
     }
 
     fn texts(database: &str, request: &RoleRequest) -> Vec<String> {
-        let steps = statements(Some(database), request).unwrap();
+        let steps = steps(Some(database), request).unwrap();
         steps.iter().map(|step| step.statement().expose().to_owned()).collect()
     }
 
@@ -114,9 +135,9 @@ mod tests {
     fn what_the_server_does_not_take_is_an_error() {
         let long = "x".repeat(33);
         for wrong in [request("", None), request(&long, None), request("r", Some("back\\slash"))] {
-            assert_eq!(statements(Some("shop"), &wrong).unwrap_err().kind(), ErrorKind::Config);
+            assert_eq!(steps(Some("shop"), &wrong).unwrap_err().kind(), ErrorKind::Config);
         }
-        let e = statements(None, &request("r", None)).unwrap_err();
+        let e = steps(None, &request("r", None)).unwrap_err();
         assert!(e.hint_text().unwrap_or_default().contains("--schema"), "{e}");
     }
 }

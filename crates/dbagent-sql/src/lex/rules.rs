@@ -47,6 +47,9 @@ pub enum Hints {
     Ignore,
     /// An instruction to the optimizer, which may lift limits (`SET_VAR`): refused.
     Refuse,
+    /// An instruction to the optimizer. Those of these names, in lower case, only say how rows are found; all
+    /// others are refused.
+    Named(&'static [&'static str]),
 }
 
 /// How an engine cuts text into strings, quoted names and comments, under the settings of a session.

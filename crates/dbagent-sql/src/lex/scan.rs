@@ -48,7 +48,7 @@ impl Scan<'_> {
         }
         if self.begins_line_comment() {
             // Oracle reads hints from these too.
-            if rules.hints == Hints::Refuse && self.rest().starts_with("--+") {
+            if rules.hints != Hints::Ignore && self.rest().starts_with("--+") {
                 return Err(hint(Span::new(start, start + 3)));
             }
             let ends = |c: char| c == '\n' || (rules.return_ends_comment && c == '\r');
@@ -120,8 +120,15 @@ impl Scan<'_> {
                 .advice("Write the statement without executable comments."),
             ));
         }
-        if self.rules.hints == Hints::Refuse && inner.starts_with('+') {
-            return Err(hint(opening));
+        if let Some(text) = inner.strip_prefix('+') {
+            let harmless = match self.rules.hints {
+                Hints::Ignore => true,
+                Hints::Refuse => false,
+                Hints::Named(names) => are_hints(text, names),
+            };
+            if !harmless {
+                return Err(hint(opening));
+            }
         }
         let mut depth = 1_usize;
         self.at = start + 2;
@@ -296,6 +303,32 @@ impl Scan<'_> {
         match word.char_indices().find(|(_, c)| is_odd(*c)) {
             Some((offset, c)) => Err(odd_character(c, start + offset)),
             None => Ok(()),
+        }
+    }
+}
+
+/// Whether the text of a comment, up to its end, is nothing but hints of these names, each with names and
+/// numbers in brackets behind it or without. Quotes are left to nobody's judgement.
+fn are_hints(text: &str, names: &[&str]) -> bool {
+    let Some((mut rest, _)) = text.split_once("*/") else { return false };
+    loop {
+        rest = rest.trim_start();
+        if rest.is_empty() {
+            return true;
+        }
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let (name, behind) = rest.split_at(end);
+        if !names.iter().any(|n| n.eq_ignore_ascii_case(name)) {
+            return false;
+        }
+        rest = behind.trim_start();
+        if let Some(inside) = rest.strip_prefix('(') {
+            let Some((arguments, behind)) = inside.split_once(')') else { return false };
+            let plain = |c: char| c.is_alphanumeric() || c.is_ascii_whitespace() || "_@,.$".contains(c);
+            if !arguments.chars().all(plain) {
+                return false;
+            }
+            rest = behind;
         }
     }
 }

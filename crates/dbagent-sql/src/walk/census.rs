@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, Query, Select, Statement, TableFactor, ValueWithSpan, Visit as _, Visitor};
+use sqlparser::ast::{Expr, Query, Select, Statement, TableFactor, ValueWithSpan, Visit, Visitor};
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Census {
@@ -19,9 +19,9 @@ pub(super) struct Census {
 
 impl Census {
     /// Counts all there is.
-    pub(super) fn of(statement: &Statement) -> Self {
+    pub(super) fn of(node: &impl Visit) -> Self {
         let mut census = Self::default();
-        let ControlFlow::Continue(()) = statement.visit(&mut census);
+        let ControlFlow::Continue(()) = node.visit(&mut census);
         census
     }
 }

@@ -103,6 +103,7 @@ impl Walk<'_> {
         let other = own.quote_style.is_some()
             && self.grammar().how_names_fold() == Folding::Bare
             && own.value != lower;
+        let other = other || (own.quote_style.is_some() && self.grammar().is_bare_function(&lower));
         let known = if other { None } else { self.grammar().known(&lower) };
         let effects = known.map_or(Effects::UNKNOWN, |k| k.effects);
         if let Some(choice) = known.and_then(|k| k.choice) {

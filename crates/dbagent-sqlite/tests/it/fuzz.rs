@@ -1,49 +1,17 @@
-//! Rows of the corpora with tokens moved about: what is still cleared must still only read.
+//! Random statements: what is cleared must still only read.
 
 use std::path::Path;
 
 use dbagent_core::guard::{Judgement, Policy, Resolution, judge};
 use dbagent_core::guardrails::StatementLimits;
 use dbagent_core::session::Verdict;
-use dbagent_core::{Request, Settings};
+use dbagent_core::{GuardedSession, Request, Result, Settings, async_trait};
 use dbagent_sqlite::DIALECT;
+use dbagent_testkit::fuzz::{self, Fuzzed, Mutations, Plan, Random, Sentences, Texts as _, Vocabulary};
 
 use crate::corpus::rows;
 use crate::reads::reads;
-use crate::support::{Ran, Scratch, call, collect, within};
-
-/// A generator of numbers that gives the same ones every time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() % limit.max(1) as u64).unwrap()
-    }
-
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-}
-
-/// Cuts a text at the places where tokens begin, roughly: a wrong cut is a mutation too.
-fn pieces(text: &str) -> Vec<String> {
-    let mut pieces: Vec<String> = Vec::new();
-    for c in text.chars() {
-        let word = |c: char| c.is_alphanumeric() || c == '_';
-        match pieces.last_mut() {
-            Some(last) if word(c) && last.chars().all(word) => last.push(c),
-            _ => pieces.push(c.to_string()),
-        }
-    }
-    pieces
-}
+use crate::support::{Scratch, within};
 
 const SPICE: &[&str] = &[
     ";",
@@ -90,95 +58,118 @@ const SPICE: &[&str] = &[
     "\\",
 ];
 
-fn mutate(random: &mut Random, seeds: &[Vec<String>]) -> String {
-    let mut text = random.pick(seeds).clone();
-    // Mostly one change: a text with several is rarely one that the grammar accepts.
-    let changes = if random.below(3) == 0 { 3 } else { 1 };
-    for _ in 0..changes {
-        let at = random.below(text.len() + 1);
-        match random.below(6) {
-            0 => text.insert(at, (*random.pick(SPICE)).to_owned()),
-            1 if !text.is_empty() => {
-                text.remove(at.min(text.len() - 1));
-            }
-            2 if !text.is_empty() => {
-                let other = random.below(text.len());
-                let at = at.min(text.len() - 1);
-                text.swap(at, other);
-            }
-            3 => {
-                // The head of one and the tail of another.
-                let other = random.pick(seeds);
-                let cut = random.below(other.len() + 1);
-                text.truncate(at);
-                text.extend(other[cut..].iter().cloned());
-            }
-            4 if !text.is_empty() => {
-                let at = at.min(text.len() - 1);
-                let piece = text[at].clone();
-                text.insert(at, piece);
-            }
-            _ => {
-                let other = random.pick(seeds);
-                if !other.is_empty() {
-                    let piece = random.pick(other).clone();
-                    text.insert(at, piece);
-                }
-            }
-        }
-    }
-    text.concat()
+/// Rows of the corpora and honest reads, moved about.
+fn mutated() -> Mutations {
+    let seeds = rows().iter().map(|row| row.statement.clone()).collect::<Vec<_>>();
+    let honest = (0..3).flat_map(|_| reads());
+    Mutations::new(seeds.into_iter().chain(honest), SPICE.iter().map(|s| (*s).to_owned()))
 }
 
-/// Texts made of the rows of the corpora and of honest reads.
+/// So many of them.
 pub(crate) fn mutations(count: usize, seed: u64) -> impl Iterator<Item = String> {
-    let mut seeds: Vec<Vec<String>> = rows().iter().map(|r| pieces(&r.statement)).collect();
-    for _ in 0..3 {
-        seeds.extend(reads().map(|r| pieces(&r)));
-    }
-    let mut random = Random(seed);
-    (0..count).map(move |_| mutate(&mut random, &seeds))
+    let (mut texts, mut random) = (mutated(), Random::new(seed));
+    (0..count).map(move |_| texts.next(&mut random))
 }
 
-fn fingerprint(scratch: &Scratch) -> (Vec<u8>, Vec<String>, Vec<String>) {
-    let names = |folder: &Path| {
-        let mut names: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|f| f.unwrap().file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    };
-    (std::fs::read(&scratch.file).unwrap(), names(scratch.folder.path()), names(Path::new(".")))
+/// Sentences over every function that the engine lists.
+fn sentences(scratch: &Scratch) -> Sentences {
+    let owned = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+    let db = scratch.writer();
+    let mut functions = db.prepare("SELECT DISTINCT name FROM pragma_function_list ORDER BY name").unwrap();
+    let functions =
+        functions.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap).collect();
+    Sentences::new(Vocabulary {
+        tables: vec![
+            ("users".to_owned(), owned(&["id", "name", "email", "\"update\"", "data", "rowid"])),
+            ("sqlite_schema".to_owned(), owned(&["sql", "name"])),
+        ],
+        functions,
+        literals: owned(&[
+            "NULL",
+            "0",
+            "1",
+            "-1",
+            "9223372036854775807",
+            "1e999",
+            "''",
+            "'x'",
+            "'{\"a\":[1]}'",
+            "'$.a'",
+            "x'00ff'",
+            "'/etc/passwd'",
+            "'users'",
+            "CURRENT_TIMESTAMP",
+        ]),
+        expressions: owned(&["CAST(name AS BLOB)", "data ->> '$.a'", "name GLOB '*'", "name COLLATE NOCASE"]),
+        sources: owned(&[
+            "json_each('[1,2]')",
+            "pragma_table_info('users')",
+            "pragma_user_version",
+            "pragma_query_only(0)",
+            "pragma_journal_mode",
+            "generate_series(1, 3)",
+            "dbstat",
+            "users INDEXED BY x",
+        ]),
+        prefixes: owned(&["", "EXPLAIN ", "EXPLAIN QUERY PLAN ", "/* x */ "]),
+        writes: owned(&[
+            "DELETE FROM users",
+            "UPDATE users SET name = 'z' RETURNING *",
+            "INSERT INTO users (id) VALUES (77)",
+            "REPLACE INTO users (id) VALUES (1)",
+            "DROP TABLE users",
+            "CREATE TABLE t (a)",
+            "PRAGMA user_version = 7",
+            "PRAGMA query_only = OFF",
+            "ATTACH 'fuzzed.db' AS y",
+            "VACUUM INTO 'fuzzed.db'",
+            "BEGIN IMMEDIATE",
+            "REINDEX",
+            "ANALYZE",
+            "SAVEPOINT a",
+        ]),
+    })
+}
+
+#[async_trait]
+impl Fuzzed for Scratch {
+    async fn session(&self) -> Result<GuardedSession> {
+        crate::support::open(self.target()).await
+    }
+
+    async fn fingerprint(&self) -> Result<Vec<(String, String)>> {
+        let names = |folder: &Path| {
+            let mut names: Vec<String> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|f| f.unwrap().file_name().to_string_lossy().into_owned())
+                .collect();
+            names.sort();
+            names.join(" ")
+        };
+        let bytes = std::fs::read(&self.file).unwrap();
+        Ok(vec![
+            ("the bytes of the file".to_owned(), bytes.into_iter().map(char::from).collect()),
+            ("the files beside it".to_owned(), names(self.folder.path())),
+            ("the files of the working folder".to_owned(), names(Path::new("."))),
+        ])
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_cleared_only_reads_whatever_was_done_to_it() {
-    const ROUNDS: usize = 6_000;
     let scratch = Scratch::with(crate::reads::SHOP);
     scratch.change(&format!("{SETUP_USERS}; INSERT INTO users (id) VALUES (1)"));
-    let session = scratch.session().await;
-    let before = fingerprint(&scratch);
-    let (mut cleared, mut refused) = (0, 0);
-    for (round, text) in mutations(ROUNDS, 0x5eed_0001_2345_6789).enumerate() {
-        match session.judge(Request::text(&text), Some(50), &call()).await.unwrap() {
-            Verdict::Cleared(statement) => {
-                cleared += 1;
-                // Some of them never end. What counts is what they leave behind.
-                let rows = session.read(statement, &within(std::time::Duration::from_millis(150))).unwrap();
-                if let Ran::Failed(e) = collect(rows).await {
-                    assert!(e.kind().is_mendable(), "round {round}: {text:?}: {e:?}");
-                }
-            }
-            Verdict::Refused(_) => refused += 1,
-            Verdict::Proposed(proposal) => panic!("round {round}: {text:?}: {proposal:?}"),
-        }
-        if round % 100 == 0 {
-            assert_eq!(fingerprint(&scratch), before, "round {round}: {text:?}");
-        }
-    }
-    assert_eq!(fingerprint(&scratch), before);
-    assert!(cleared > 1_000 && refused > 1_000, "cleared {cleared}, refused {refused}");
+    let words = std::env::var(fuzz::VARIABLE).ok();
+    let plan = Plan::texts(0x5eed_0001, 6_000).from_words(words.as_deref()).unwrap();
+    let mut texts = (mutated(), sentences(&scratch));
+
+    let report = fuzz::run(&scratch, &mut texts, plan).await.unwrap();
+
+    println!("{}", report.summary());
+    assert!(report.finds.is_empty(), "{:#?}", report.finds);
+    // A run that clears nothing, or refuses nothing, proves nothing.
+    assert!(report.cleared > report.texts / 10 && report.refused > report.texts / 10, "{}", report.summary());
+    assert!(report.answered > report.texts / 20, "{}", report.summary());
 }
 
 const SETUP_USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, email TEXT, \"update\" TEXT, data TEXT, tags TEXT)";

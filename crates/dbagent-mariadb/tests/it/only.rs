@@ -1,0 +1,62 @@
+//! What only MariaDB has.
+
+use dbagent_core::ErrorKind;
+use dbagent_core::ObjectName;
+use dbagent_core::catalog::ObjectKind;
+use dbagent_testkit::conformance::Value;
+
+use crate::it::support::{call, refused, rows, scratch, scratch_with, session, skipped, target};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sequences_and_versions_are_described() {
+    let Some(scratch) = scratch_with(&[
+        "CREATE SEQUENCE counter START WITH 5",
+        "CREATE TABLE price (id INT PRIMARY KEY, amount INT) WITH SYSTEM VERSIONING",
+        "INSERT INTO price VALUES (1, 10)",
+        "UPDATE price SET amount = 20",
+    ])
+    .await
+    else {
+        return;
+    };
+    let session = session(&scratch).await;
+    let names = [ObjectName::new("counter"), ObjectName::new("price")];
+    let described = session.describe(&names, &call()).await.unwrap();
+    let [counter, price] = described.found.as_slice() else { panic!("{described:?}") };
+    assert_eq!(counter.summary.kind, ObjectKind::Table);
+    assert!(counter.notes.iter().any(|n| n.contains("sequence")), "{counter:?}");
+    assert!(price.notes.iter().any(|n| n.contains("FOR SYSTEM_TIME")), "{price:?}");
+    assert_eq!(rows(&session, "SELECT amount FROM price").await, [[Value::from(20)]]);
+    assert_eq!(rows(&session, "SELECT amount FROM price FOR SYSTEM_TIME ALL ORDER BY amount").await.len(), 2);
+    assert_eq!(rows(&session, "SELECT next_not_cached_value FROM counter").await, [[Value::from(5)]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn types_of_its_own_are_texts() {
+    let uuid = "123e4567-e89b-12d3-a456-426655440000";
+    let insert = format!("INSERT INTO t VALUES ('{uuid}', '2001:db8::ff00:42:8329')");
+    let Some(scratch) = scratch_with(&["CREATE TABLE t (u UUID, a INET6)", &insert]).await else { return };
+    let session = session(&scratch).await;
+    assert_eq!(
+        rows(&session, "SELECT u, a FROM t").await,
+        [[Value::text(uuid), Value::text("2001:db8::ff00:42:8329")]]
+    );
+}
+
+/// What the driver cannot do is named.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_that_the_driver_lacks_is_named() {
+    let Some(scratch) = scratch().await else { return };
+    let mut owner = scratch.owner().await.unwrap();
+    if owner.run("INSTALL SONAME 'auth_ed25519'").await.is_err() {
+        let known =
+            owner.rows("SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'ed25519'").await;
+        if known.unwrap().is_empty() {
+            return skipped("the server has no plugin auth_ed25519");
+        }
+    }
+    let name = scratch.reader("IDENTIFIED VIA ed25519 USING PASSWORD('secret')").await.unwrap();
+    let e = refused(target(&scratch.url_of(&name, "secret"))).await;
+    assert_eq!(e.kind(), ErrorKind::Authentication, "{e}");
+    assert!(e.to_string().contains("client_ed25519"), "{e}");
+}

@@ -1,0 +1,248 @@
+//! Opens a connection that cannot write, as far as the server can be told.
+
+use std::sync::{Arc, OnceLock};
+
+use dbagent_core::context::CallContext;
+use dbagent_core::{Error, ErrorKind, Result, Settings};
+use sqlx::mysql::{MySqlConnectOptions, MySqlRow, MySqlTypeInfo};
+use sqlx::{Column as _, ConnectOptions as _, Executor as _, MySqlConnection, Row as _};
+use tokio::task::JoinSet;
+
+use crate::error;
+use crate::flavor::Server;
+use crate::location::Location;
+use crate::probe::{self, Greeting};
+
+/// Prepared statements of this crate that a connection keeps.
+const KEPT_STATEMENTS: usize = 32;
+
+/// Who the connection is, and what its texts mean. The last column is there for its type: the driver has no
+/// other name for an exact number.
+const WHO: &str = "SELECT CAST(CONNECTION_ID() AS UNSIGNED), VERSION(), @@SESSION.sql_mode, @@GLOBAL.sql_mode, \
+                   CAST(@@lower_case_table_names AS UNSIGNED), DATABASE(), CAST(0 AS DECIMAL(1, 0))";
+
+/// How connections to one target are made.
+#[derive(Clone)]
+pub(crate) struct Opener {
+    server: Server,
+    location: Location,
+    options: MySqlConnectOptions,
+    /// What the first connection found; every other one is made the same.
+    pinned: Arc<OnceLock<Pinned>>,
+}
+
+/// What the texts of a session mean, for its whole life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pinned {
+    pub(crate) version: String,
+    pub(crate) sql_mode: String,
+    /// 0: names of tables are told apart by case; 1 and 2: they are not.
+    pub(crate) lower_case_table_names: u64,
+    pub(crate) database: Option<String>,
+}
+
+/// An open connection and what belongs to it.
+pub(crate) struct Conn {
+    pub(crate) inner: MySqlConnection,
+    /// The server's number of it.
+    pub(crate) id: u64,
+    /// The time limit that was set last, in the server's unit.
+    pub(crate) limit: Option<u64>,
+    /// The driver's name for the type of an exact number.
+    pub(crate) decimal: MySqlTypeInfo,
+    /// What the session looked like when it was new.
+    pub(crate) state: String,
+}
+
+impl Opener {
+    pub(crate) fn new(server: Server, location: Location) -> Result<Self> {
+        location.tls.check_files()?;
+        let mut options = MySqlConnectOptions::new()
+            .host(&location.host)
+            .port(location.port)
+            .username(&location.user)
+            // `||` means what it means in the user's own client, and so does the rest of the SQL mode.
+            .pipes_as_concat(false)
+            .no_engine_substitution(false)
+            .timezone(Some("+00:00".to_owned()))
+            .charset("utf8mb4")
+            .statement_cache_capacity(KEPT_STATEMENTS)
+            // Texts of statements are nobody's log lines.
+            .disable_statement_logging();
+        if let Some(path) = &location.socket {
+            options = options.socket(path);
+        }
+        if let Some(password) = &location.password {
+            options = options.password(password.expose());
+        }
+        if let Some(database) = &location.database {
+            options = options.database(database);
+        }
+        let options = location.tls.apply(options);
+        Ok(Self { server, location, options, pinned: Arc::new(OnceLock::new()) })
+    }
+
+    pub(crate) fn server(&self) -> Server {
+        self.server
+    }
+
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// What the first connection found.
+    pub(crate) fn pinned(&self) -> Option<&Pinned> {
+        self.pinned.get()
+    }
+
+    /// The language settings for the parser.
+    pub(crate) fn settings(&self) -> Settings {
+        let Some(pinned) = self.pinned() else { return Settings::new() };
+        let settings = Settings::new()
+            .with("version", &pinned.version)
+            .with("sql_mode", &pinned.sql_mode)
+            .with("lower_case_table_names", pinned.lower_case_table_names.to_string());
+        match &pinned.database {
+            Some(database) => settings.with(Settings::DEFAULT_NAMESPACE, database),
+            None => settings,
+        }
+    }
+
+    /// Opens one connection and hardens it.
+    ///
+    /// # Errors
+    /// What is wrong with the server, the account or the way to them, each with a kind of its own.
+    pub(crate) async fn open(&self, call: &CallContext) -> Result<Conn> {
+        let opened = async {
+            let connection = self.connect(call).await?;
+            let hardened = call.bound("open", self.harden(connection)).await;
+            hardened.map_err(|e| self.silent(e))?
+        };
+        // The server repeats names of accounts and databases.
+        opened.await.map_err(|e| error::without_secrets(e, &self.location.secrets))
+    }
+
+    /// Opens one connection as the driver does, for the crate's own small jobs beside a session.
+    pub(crate) async fn connect(&self, call: &CallContext) -> Result<MySqlConnection> {
+        // On a task of its own: the driver trusts the first bytes of a server and may panic on others.
+        let mut task = JoinSet::new();
+        let options = self.options.clone();
+        task.spawn(async move { options.connect().await });
+        let joined = call.bound("open", task.join_next()).await.map_err(|e| self.silent(e))?;
+        let failed = match joined {
+            Some(Ok(Ok(connection))) => return Ok(connection),
+            Some(Ok(Err(e))) => Some(e),
+            Some(Err(_)) | None => None,
+        };
+        // The driver's words do not tell a login that it cannot do from a server of another kind.
+        let greeting = match &failed {
+            None | Some(sqlx::Error::Protocol(_) | sqlx::Error::Io(_)) => {
+                probe::greeting(&self.location).await
+            }
+            Some(_) => Greeting::Unknown,
+        };
+        Err(error::connecting(failed, &self.location, self.server, greeting))
+    }
+
+    /// The error for a server that did not answer in time.
+    fn silent(&self, e: Error) -> Error {
+        if e.kind() != ErrorKind::Timeout {
+            return e;
+        }
+        Error::new(ErrorKind::Connection, "the server did not answer in time")
+            .op("open")
+            .with("server", self.location.place())
+            .hint(
+                "nothing listens there, a firewall drops what is sent, the server hangs, or it is a server of \
+                 another kind that waits for its client to speak first; check host and port",
+            )
+    }
+
+    async fn harden(&self, mut connection: MySqlConnection) -> Result<Conn> {
+        let failed = |e| error::translate(e, None).op("open");
+        let who = sqlx::query(WHO).persistent(false).fetch_one(&mut connection).await.map_err(failed)?;
+        let id = who.try_get_unchecked::<u64, _>(0).map_err(failed)?;
+        let decimal = who.column(6).type_info().clone();
+        let found = pinned(&who).map_err(failed)?;
+        let server = Server::of_version(&found.version);
+        if server != self.server {
+            return Err(Error::new(
+                ErrorKind::NotADatabase,
+                format!("the server is {}, not {}", server.title(), self.server.title()),
+            )
+            .op("open")
+            .with("server", self.location.place())
+            .with("version", found.version)
+            .hint(format!("write {}:// instead of {}://", server.scheme(), self.server.scheme())));
+        }
+        if let Some(oldest) = server.too_old(&found.version) {
+            return Err(Error::new(ErrorKind::Unsupported, format!("this {} is too old", server.title()))
+                .op("open")
+                .with("server", self.location.place())
+                .with("version", found.version)
+                .hint(format!("sessions need {oldest} or newer")));
+        }
+        let pinned = self.pinned.get_or_init(|| found);
+        // The default of every transaction of the session: without it, a statement that commits by itself
+        // (any change of the schema) ends a read-only transaction and runs.
+        connection.execute("SET SESSION TRANSACTION READ ONLY").await.map_err(failed)?;
+        let pin = sqlx::query(self.server.pin()).persistent(false).bind(&pinned.sql_mode);
+        pin.execute(&mut connection).await.map_err(failed)?;
+        let mut conn = Conn { inner: connection, id, limit: None, decimal, state: String::new() };
+        conn.state = conn.state_now(self.server).await.map_err(failed)?;
+        Ok(conn)
+    }
+}
+
+impl Conn {
+    /// Lets go of all locks and says what the session looks like.
+    pub(crate) async fn state_now(&mut self, server: Server) -> sqlx::Result<String> {
+        let row = sqlx::query(server.state()).fetch_one(&mut self.inner).await?;
+        Ok(text(&row, 0)?.unwrap_or_default())
+    }
+}
+
+fn pinned(who: &MySqlRow) -> sqlx::Result<Pinned> {
+    let session = text(who, 2)?.unwrap_or_default();
+    let global = text(who, 3)?.unwrap_or_default();
+    Ok(Pinned {
+        version: text(who, 1)?.unwrap_or_default(),
+        sql_mode: without_the_drivers_mode(&session, &global),
+        lower_case_table_names: who.try_get_unchecked(4)?,
+        database: text(who, 5)?,
+    })
+}
+
+/// The SQL mode that the account's own client would have: the driver always asks for `IGNORE_SPACE`.
+fn without_the_drivers_mode(session: &str, global: &str) -> String {
+    const DRIVERS: &str = "IGNORE_SPACE";
+    if global.split(',').any(|mode| mode == DRIVERS) {
+        return session.to_owned();
+    }
+    session.split(',').filter(|mode| *mode != DRIVERS).collect::<Vec<_>>().join(",")
+}
+
+/// The text of a column of the crate's own statements.
+pub(crate) fn text(row: &MySqlRow, index: usize) -> sqlx::Result<Option<String>> {
+    let bytes: Option<&[u8]> = row.try_get_unchecked(index)?;
+    Ok(bytes.map(|b| String::from_utf8_lossy(b).into_owned()))
+}
+
+/// The error for a call on a session that was closed.
+pub(crate) fn closed() -> Error {
+    Error::new(ErrorKind::Connection, "the session was closed").hint("open the target again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mode_of_the_driver_is_taken_out_again() {
+        let mode = without_the_drivers_mode;
+        assert_eq!(mode("IGNORE_SPACE,STRICT_TRANS_TABLES", "STRICT_TRANS_TABLES"), "STRICT_TRANS_TABLES");
+        assert_eq!(mode("IGNORE_SPACE,ANSI", "IGNORE_SPACE,ANSI"), "IGNORE_SPACE,ANSI");
+        assert_eq!(mode("IGNORE_SPACE", ""), "");
+        assert_eq!(mode("", ""), "");
+    }
+}

@@ -1,0 +1,39 @@
+//! What only the settings of the session can tell of a statement.
+
+use dbagent_core::guard::{Finding, Parsed, Rule};
+use dbagent_core::{Effects, ObjectName, Settings};
+
+use super::secret::secret;
+use crate::flavor::Flavor;
+use crate::functions;
+use crate::lex::{self, Mode};
+
+/// Adds what the version, the mode and the default database say.
+pub(super) fn settle(flavor: &Flavor, settings: &Settings, parsed: &mut Parsed) {
+    functions::correct(flavor, lex::version(flavor.server(), settings), parsed);
+    if let Some(mode) = Mode::of(settings).foreign {
+        parsed.effects |= Effects::UNKNOWN;
+        parsed.findings.push(
+            Finding::new(
+                Rule::EngineDisagrees,
+                format!("the server reads statements in its {mode} mode"),
+                None,
+            )
+            .advice("Ask the operator to take that word out of sql_mode."),
+        );
+    }
+    let space = settings.get("default_namespace");
+    let mut found: Vec<Finding> = Vec::new();
+    for object in &parsed.objects {
+        let name = match (&object.name.namespace, space) {
+            (None, Some(space)) => ObjectName::within(space, object.name.name.as_str()),
+            _ => object.name.clone(),
+        };
+        if let Some(what) = secret(&name)
+            && !found.iter().any(|f| f.message == what)
+        {
+            found.push(Finding::new(Rule::SecretCatalogue, what, object.span).choice("secret_catalog"));
+        }
+    }
+    parsed.findings.extend(found);
+}

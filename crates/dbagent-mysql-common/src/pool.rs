@@ -1,0 +1,287 @@
+//! A few connections to one target, each used by one call at a time, and one more that stops statements.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dbagent_core::context::CallContext;
+use dbagent_core::{Error, ErrorKind, Result, Retry};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySqlConnection};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::connect::{Conn, Opener, closed};
+use crate::error;
+
+/// How long cleaning a connection up may take before it is closed instead.
+const CLEANING: Duration = Duration::from_secs(5);
+/// "There is no such connection": it ended by itself.
+const NO_SUCH_THREAD: u16 = 1094;
+
+/// The connections of one session.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    permits: Arc<Semaphore>,
+    size: usize,
+    wait: Duration,
+}
+
+struct Shared {
+    opener: Opener,
+    idle: Mutex<Idle>,
+    /// The connection by which statements on the others are stopped, once one had to be.
+    reserve: tokio::sync::Mutex<Option<MySqlConnection>>,
+    runtime: Handle,
+}
+
+#[derive(Default)]
+struct Idle {
+    connections: Vec<Conn>,
+    closed: bool,
+}
+
+/// What became of a statement, as far as the next one is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It ended, and was a pure read.
+    Clean,
+    /// It may still run: it must be stopped first.
+    Running,
+    /// It ended, and may have left something that the server does not tell.
+    Unsure,
+}
+
+impl Pool {
+    /// A pool that opens up to `size` connections when they are needed.
+    ///
+    /// Must be called inside a runtime.
+    pub(crate) fn new(opener: Opener, first: Conn, size: usize, wait: Duration) -> Self {
+        let shared = Shared {
+            opener,
+            idle: Mutex::new(Idle { connections: vec![first], closed: false }),
+            reserve: tokio::sync::Mutex::new(None),
+            runtime: Handle::current(),
+        };
+        Self { shared: Arc::new(shared), permits: Arc::new(Semaphore::new(size)), size, wait }
+    }
+
+    pub(crate) fn opener(&self) -> &Opener {
+        &self.shared.opener
+    }
+
+    /// A connection for one call, limited to the call's time and, for a statement that was judged, inside a
+    /// read-only transaction.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooManyConnections`] when none became free in time; why none can be opened.
+    pub(crate) async fn lease(
+        &self,
+        call: &CallContext,
+        operation: &'static str,
+        transaction: bool,
+    ) -> Result<Lease> {
+        let permit = self.permit(call, operation).await?;
+        loop {
+            let idle = {
+                let mut idle = self.shared.lock();
+                if idle.closed {
+                    return Err(closed().op(operation));
+                }
+                idle.connections.pop()
+            };
+            let reused = idle.is_some();
+            let conn = match idle {
+                Some(conn) => conn,
+                None => self.open(call, operation).await?,
+            };
+            let guard = Guard { id: conn.id, shared: Arc::clone(&self.shared), permit: None, armed: true };
+            let mut lease = Lease { conn, guard };
+            match call.bound(operation, lease.begin(call, transaction)).await? {
+                Ok(()) => {
+                    lease.guard.permit = Some(permit);
+                    return Ok(lease);
+                }
+                // The server cut it while it waited; nothing of the call was sent yet.
+                Err(e) if reused && error::is_lost(&e) => lease.discard(),
+                Err(e) => {
+                    lease.discard();
+                    return Err(error::translate(e, None).op(operation));
+                }
+            }
+        }
+    }
+
+    /// Opens one more connection. That it took too long is the server's doing only if it had its time.
+    async fn open(&self, call: &CallContext, operation: &'static str) -> Result<Conn> {
+        let opened = self.shared.opener.open(&call.limited(self.wait)).await;
+        opened.map_err(|e| if call.is_over() { call.over(operation) } else { e.op(operation) })
+    }
+
+    async fn permit(&self, call: &CallContext, operation: &'static str) -> Result<OwnedSemaphorePermit> {
+        let acquire = tokio::time::timeout(self.wait, Arc::clone(&self.permits).acquire_owned());
+        match call.bound(operation, acquire).await? {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) => Err(closed().op(operation)),
+            Err(_) => Err(Error::new(
+                ErrorKind::TooManyConnections,
+                format!("all {} connections to this database are busy", self.size),
+            )
+            .op(operation)
+            .with("waited", format!("{:?}", self.wait))
+            .hint("wait for other questions to end, or run fewer at once")
+            .retry(Retry::Later)),
+        }
+    }
+
+    /// Closes idle connections now and the others when their calls end.
+    pub(crate) async fn close(&self) {
+        self.permits.close();
+        let connections = {
+            let mut idle = self.shared.lock();
+            idle.closed = true;
+            std::mem::take(&mut idle.connections)
+        };
+        let reserve = self.shared.reserve.lock().await.take();
+        for connection in connections.into_iter().map(|c| c.inner).chain(reserve) {
+            // Told or not, the server sees that it is gone.
+            _ = tokio::time::timeout(CLEANING, connection.close()).await;
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Idle> {
+        // A panic while holding the lock leaves a list of whole connections.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give_back(&self, conn: Conn) {
+        let mut idle = self.lock();
+        if !idle.closed {
+            idle.connections.push(conn);
+        }
+    }
+
+    /// Stops what runs on a connection, or ends the connection with all that it holds.
+    async fn kill(&self, id: u64, whole: bool) -> Result<()> {
+        // MySQL takes no parameter here. A number is all that there is to put in.
+        let what = if whole { "CONNECTION" } else { "QUERY" };
+        let sql = format!("KILL {what} {id}");
+        let mut reserve = self.reserve.lock().await;
+        loop {
+            let (mut connection, fresh) = match reserve.take() {
+                Some(connection) => (connection, false),
+                None => (self.opener.connect(&CallContext::within(CLEANING)).await?, true),
+            };
+            match connection.execute(AssertSqlSafe(sql.as_str())).await {
+                Ok(_) => *reserve = Some(connection),
+                Err(e) if error::number(&e) == Some(NO_SUCH_THREAD) => *reserve = Some(connection),
+                // The server cut it while it waited.
+                Err(e) if error::is_lost(&e) && !fresh => continue,
+                Err(e) => return Err(error::translate(e, None)),
+            }
+            return Ok(());
+        }
+    }
+
+    /// Stops what still runs, undoes what can be undone, and checks that the session is as it was.
+    async fn clean(&self, conn: &mut Conn, left: Left) -> Result<bool> {
+        let failed = |e| error::translate(e, None);
+        if left == Left::Unsure {
+            return Ok(false);
+        }
+        if left == Left::Running {
+            self.kill(conn.id, false).await?;
+            // Takes what is still on its way. The interruption may hit the statement or this ping.
+            if let Err(e) = conn.inner.ping().await
+                && error::is_lost(&e)
+            {
+                return Err(failed(e));
+            }
+        }
+        // The interruption, where nothing else was there to be hit.
+        if let Err(e) = conn.inner.execute("ROLLBACK").await {
+            if error::is_lost(&e) {
+                return Err(failed(e));
+            }
+            conn.inner.execute("ROLLBACK").await.map_err(failed)?;
+        }
+        let now = conn.state_now(self.opener.server()).await.map_err(failed)?;
+        Ok(now == conn.state)
+    }
+}
+
+/// A connection in use. Dropping it in the middle of a statement stops the statement on the server.
+pub(crate) struct Lease {
+    pub(crate) conn: Conn,
+    guard: Guard,
+}
+
+impl Lease {
+    async fn begin(&mut self, call: &CallContext, transaction: bool) -> sqlx::Result<()> {
+        let server = self.guard.shared.opener.server();
+        let limit = server.time_value(call.remaining());
+        if self.conn.limit != Some(limit) {
+            sqlx::query(server.limit_time()).bind(limit).execute(&mut self.conn.inner).await?;
+            self.conn.limit = Some(limit);
+        }
+        if transaction {
+            self.conn.inner.execute("START TRANSACTION READ ONLY").await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the connection back. Cleaning up goes on beside the caller; the place in the pool is free when
+    /// it is done.
+    pub(crate) fn release(self, left: Left) {
+        let Self { mut conn, mut guard } = self;
+        let (shared, permit) = (Arc::clone(&guard.shared), guard.disarm());
+        guard.shared.runtime.spawn(async move {
+            let cleaned = tokio::time::timeout(CLEANING, shared.clean(&mut conn, left)).await;
+            match cleaned {
+                Ok(Ok(true)) => shared.give_back(conn),
+                // Whatever is on it ends with it.
+                _ => drop(tokio::time::timeout(CLEANING, conn.inner.close_hard()).await),
+            }
+            drop(permit);
+        });
+    }
+
+    /// Closes the connection: it is broken, or nothing was done on it.
+    pub(crate) fn discard(mut self) {
+        self.guard.disarm();
+    }
+
+    /// Gives the connection back after an error of the driver, if it is still good for anything.
+    pub(crate) fn release_after(self, e: &sqlx::Error, left: Left) {
+        if error::is_lost(e) { self.discard() } else { self.release(left) }
+    }
+}
+
+/// Ends the connection on the server when the lease is dropped: somebody stopped waiting.
+struct Guard {
+    id: u64,
+    shared: Arc<Shared>,
+    permit: Option<OwnedSemaphorePermit>,
+    armed: bool,
+}
+
+impl Guard {
+    fn disarm(&mut self) -> Option<OwnedSemaphorePermit> {
+        self.armed = false;
+        self.permit.take()
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !self.armed {
+            return;
+        }
+        let (id, shared, permit) = (self.id, Arc::clone(&self.shared), self.permit.take());
+        self.shared.runtime.spawn(async move {
+            // A server that does not answer now has the statement's own time limit.
+            drop(tokio::time::timeout(CLEANING, shared.kill(id, true)).await);
+            drop(permit);
+        });
+    }
+}
