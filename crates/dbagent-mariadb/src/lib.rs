@@ -9,8 +9,7 @@
 //!
 //! ```no_run
 //! use dbagent_core::context::CallContext;
-//! use dbagent_core::account::{RoleSetup, SetupStep};
-use dbagent_core::{ConnUrl, GuardedSession, Target};
+//! use dbagent_core::{ConnUrl, GuardedSession, Target};
 //! # async fn open() -> dbagent_core::Result<()> {
 //! let target = Target::new("shop", ConnUrl::parse("mariadb://reader@db.example/shop?ssl-mode=VERIFY_IDENTITY")?);
 //! let call = CallContext::within(std::time::Duration::from_secs(10));
@@ -25,6 +24,7 @@ mod functions;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+use dbagent_core::account::{RoleSetup, SetupStep};
 use dbagent_core::{Dialect, OpenContext, ParseContext, Parsed, Request, Result, Session, Target};
 use futures_core::future::BoxFuture;
 

@@ -74,7 +74,10 @@ enum Tried {
 ///
 /// # Errors
 /// What the server says of the questions about the account; a refused try is an answer.
-pub(crate) async fn probe(connection: &mut MySqlConnection, database: Option<&str>) -> Result<Probe, sqlx::Error> {
+pub(crate) async fn probe(
+    connection: &mut MySqlConnection,
+    database: Option<&str>,
+) -> Result<Probe, sqlx::Error> {
     let row = sqlx::query(WHO).fetch_one(&mut *connection).await?;
     let (account, peer): (String, Option<String>) = (row.try_get("name")?, row.try_get("peer")?);
     let who = Who::ask(connection, &account).await?;
