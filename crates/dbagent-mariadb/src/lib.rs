@@ -24,6 +24,7 @@ mod functions;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+use dbagent_core::account::{RoleSetup, SetupStep};
 use dbagent_core::{Dialect, OpenContext, ParseContext, Parsed, Request, Result, Session, Target};
 use futures_core::future::BoxFuture;
 
@@ -33,7 +34,8 @@ pub use flavor::FLAVOR;
 pub const DIALECT: Dialect = dbagent_mysql_common::dialect("mariadb", parse, open)
     .name("MariaDB")
     .schemes(&["mariadb"])
-    .prompt(include_str!("prompt.md"));
+    .prompt(include_str!("prompt.md"))
+    .role_setup(RoleSetup::new(dbagent_mysql_common::account::statements, set_up));
 
 dbagent_core::inventory::submit! { DIALECT }
 
@@ -43,4 +45,12 @@ fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
 
 fn open<'a>(target: &'a Target, context: &'a OpenContext) -> BoxFuture<'a, Result<Box<dyn Session>>> {
     dbagent_mysql_common::open(&FLAVOR, target, context)
+}
+
+fn set_up<'a>(
+    target: &'a Target,
+    steps: &'a [SetupStep],
+    context: &'a OpenContext,
+) -> BoxFuture<'a, Result<()>> {
+    dbagent_mysql_common::account::apply(&FLAVOR, target, steps, context)
 }

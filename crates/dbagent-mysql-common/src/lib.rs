@@ -8,6 +8,7 @@
 //! read-only, also those that statements begin by themselves. The documentation of the dialects says what each
 //! server still lets through.
 
+pub mod account;
 mod bind;
 mod catalog;
 mod connect;
@@ -15,6 +16,7 @@ mod error;
 mod estimate;
 pub mod flavor;
 pub mod functions;
+mod ident;
 pub mod lex;
 mod location;
 pub mod parse;

@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use dbagent_core::account::Probe;
 use dbagent_core::catalog::{Described, ObjectPage, Page};
 use dbagent_core::context::CallContext;
 use dbagent_core::estimate::{Estimate, Plan};
@@ -26,7 +27,7 @@ use crate::flavor::{Flavor, Server};
 use crate::location::Location;
 use crate::pool::{Left, Pool};
 use crate::read::{self, Ended, Failed};
-use crate::{bind, estimate, resolve};
+use crate::{account, bind, estimate, resolve};
 
 /// Connections of one session, beside the one that stops statements.
 pub(crate) const CONNECTIONS: u32 = 4;
@@ -318,6 +319,18 @@ impl Session for MySqlSession {
     async fn server(&self, _call: &CallContext) -> Result<String> {
         let version = self.pool.opener().pinned().map(|p| p.version.clone()).unwrap_or_default();
         Ok(format!("{} {version}", self.server_kind().title()))
+    }
+
+    async fn probe(&self, call: &CallContext) -> Result<Probe> {
+        let opener = self.pool.opener();
+        let mut apart = opener.connect(call).await?;
+        let database = opener.location().database.as_deref();
+        let probed = call.bound("probe", account::probe(&mut apart, database)).await?;
+        // The server notices by itself when nobody says goodbye.
+        _ = call.bound("probe", apart.close()).await;
+        probed.map_err(|e| {
+            error::without_secrets(error::translate(e, None), &opener.location().secrets).op("probe")
+        })
     }
 
     async fn ping(&self, call: &CallContext) -> Result<()> {

@@ -24,6 +24,7 @@ mod functions;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+use dbagent_core::account::{RoleSetup, SetupStep};
 use dbagent_core::{
     Capabilities, Dialect, OpenContext, ParseContext, Parsed, Request, Result, Session, Support, Target,
 };
@@ -38,7 +39,8 @@ pub const DIALECT: Dialect = dbagent_mysql_common::dialect("mysql", parse, open)
     .schemes(&["mysql"])
     // A JSON column holds them.
     .capabilities(Capabilities { nested_values: Support::Yes, ..CAPABILITIES })
-    .prompt(include_str!("prompt.md"));
+    .prompt(include_str!("prompt.md"))
+    .role_setup(RoleSetup::new(dbagent_mysql_common::account::statements, set_up));
 
 dbagent_core::inventory::submit! { DIALECT }
 
@@ -48,4 +50,12 @@ fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
 
 fn open<'a>(target: &'a Target, context: &'a OpenContext) -> BoxFuture<'a, Result<Box<dyn Session>>> {
     dbagent_mysql_common::open(&FLAVOR, target, context)
+}
+
+fn set_up<'a>(
+    target: &'a Target,
+    steps: &'a [SetupStep],
+    context: &'a OpenContext,
+) -> BoxFuture<'a, Result<()>> {
+    dbagent_mysql_common::account::apply(&FLAVOR, target, steps, context)
 }

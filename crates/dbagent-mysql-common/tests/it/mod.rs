@@ -1,5 +1,6 @@
 //! Everything that needs a real server, the same for both dialects. Each says in its `own` which one it is.
 
+mod account;
 mod catalogue;
 mod errors;
 mod hygiene;

@@ -1,0 +1,13 @@
+//! Names in the fixed statements of this crate: quoted by a type, never by hand.
+
+use std::fmt;
+
+/// A name as the server reads it back, whatever is in it, under every `sql_mode`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ident<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Ident<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.0.replace('`', "``"))
+    }
+}
