@@ -27,21 +27,26 @@ pub(crate) fn sqlite() -> Engine {
     Engine { id: "sqlite", url: format!("sqlite:///{}", file.display()) }
 }
 
-/// The others that are there. What is not there is printed, and is an error where it is required.
+/// The others that are there.
 pub(crate) fn others() -> Vec<Engine> {
-    let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
     let built = |id: &str| dbagent::BUILT_WITH.contains(&id);
-    let mut engines = Vec::new();
-    for (id, variable) in SERVERS.iter().filter(|(id, _)| built(id)) {
-        match std::env::var(variable) {
-            Ok(url) => engines.push(Engine { id, url }),
-            Err(_) if required.split(',').any(|name| name.trim() == *id) => {
-                panic!("DBAGENT_REQUIRE names {id}, and {variable} is not set")
-            }
-            Err(_) => println!("SKIPPED {id}: {variable} is not set"),
-        }
+    let built = SERVERS.iter().filter(|(id, _)| built(id));
+    built.filter_map(|(id, variable)| Some(Engine { id, url: address(id, variable)? })).collect()
+}
+
+/// Where a server is. One that is not there is printed, and is an error where it is required.
+#[expect(clippy::print_stdout, reason = "whoever runs the tests counts what was skipped")]
+pub(crate) fn address(id: &str, variable: &str) -> Option<String> {
+    let url = std::env::var(variable).ok();
+    if url.is_none() {
+        let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
+        assert!(
+            !required.split(',').any(|name| name.trim() == id),
+            "DBAGENT_REQUIRE names {id}, and {variable} is not set"
+        );
+        println!("SKIPPED {id}: {variable} is not set");
     }
-    engines
+    url
 }
 
 /// The rows of the last query of an answer, as texts that mean the same on every engine.
@@ -62,9 +67,16 @@ pub(crate) fn rows(answer: &Answer) -> Vec<Vec<String>> {
 
 /// A value without what engines do differently: decimals and floats, times with and without a fraction.
 fn plain(cell: &Cell<'_>) -> String {
-    let text = cell.to_text();
-    if matches!(cell, Cell::Null) {
-        return "NULL".to_owned();
+    match cell {
+        Cell::Null => "NULL".to_owned(),
+        cell => plain_text(&cell.to_text()),
+    }
+}
+
+/// The same of a text.
+pub(crate) fn plain_text(text: &str) -> String {
+    if text == "NULL" {
+        return text.to_owned();
     }
     if let Ok(number) = text.parse::<f64>() {
         return format!("{number:.6}");
