@@ -5,6 +5,8 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers")]
 
 mod judging;
+mod memory;
+mod servers;
 mod start;
 mod streaming;
 mod turn;
@@ -13,7 +15,7 @@ use std::process::ExitCode;
 
 /// One line of the report.
 pub(crate) struct Figure {
-    pub(crate) what: &'static str,
+    pub(crate) what: String,
     pub(crate) value: f64,
     pub(crate) unit: &'static str,
     pub(crate) floor: Floor,
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
     if wanted("start") {
         figures.extend(start::run());
     }
+    figures.extend(runtime.block_on(servers::run(&wanted)));
     println!("\n{:<62} {:>12} {:>16}", "what", "measured", "asked");
     let mut failed = 0;
     for f in &figures {
@@ -74,7 +77,7 @@ fn main() -> ExitCode {
         failed += usize::from(!f.holds());
     }
     if figures.is_empty() {
-        println!("nothing of that name; known: streaming, judging, turn, start");
+        println!("nothing of that name; known: streaming, judging, turn, start, postgres, mysql, mariadb");
         return ExitCode::from(2);
     }
     if check && failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -44,7 +44,7 @@ pub(crate) fn run() -> Vec<Figure> {
         child.wait().unwrap();
     }
     vec![Figure {
-        what: "dbagent ask, from start to the first model request",
+        what: "dbagent ask, from start to the first model request".to_owned(),
         value: median(millis),
         unit: "ms",
         floor: Floor::Under(100.0),

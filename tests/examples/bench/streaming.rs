@@ -7,6 +7,7 @@ use dbagent::session::Verdict;
 use dbagent::{CallContext, ConnUrl, GuardedSession, Registry, Request, Target};
 use rusqlite::types::Value;
 
+use crate::memory::{peak, reset_peak, resident};
 use crate::{Figure, Floor, median};
 
 const ROWS: u64 = 5_000_000;
@@ -42,13 +43,13 @@ pub(crate) async fn run() -> Vec<Figure> {
     }
     vec![
         Figure {
-            what: "5 million SQLite rows into Arrow, against a bare loop",
+            what: "5 million SQLite rows into Arrow, against a bare loop".to_owned(),
             value: median(ratios),
             unit: "x",
             floor: Floor::AtLeast(0.75),
         },
         Figure {
-            what: "memory above start-up meanwhile",
+            what: "memory above start-up meanwhile".to_owned(),
             value: memory.iter().copied().fold(0.0, f64::max),
             unit: "MiB",
             floor: Floor::Under(64.0),
@@ -103,27 +104,4 @@ fn bare(path: &Path) -> u64 {
         seen += 1;
     }
     seen
-}
-
-/// A line of `/proc/self/status` in KiB; 0 where there is none.
-fn status(key: &str) -> i64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    text.lines()
-        .find_map(|l| l.strip_prefix(key))
-        .and_then(|l| l.trim_start_matches(':').split_whitespace().next().and_then(|n| n.parse().ok()))
-        .unwrap_or_default()
-}
-
-fn resident() -> i64 {
-    status("VmRSS")
-}
-
-fn peak() -> i64 {
-    status("VmHWM")
-}
-
-/// Sets the peak back to what is resident now, where the system can.
-fn reset_peak() {
-    // Without it the peak is that of the whole process: too high, never too low.
-    _ = std::fs::write("/proc/self/clear_refs", "5");
 }

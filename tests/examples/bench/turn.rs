@@ -53,7 +53,7 @@ pub(crate) async fn run() -> Vec<Figure> {
         assert_eq!(answer.artifacts.len(), 1);
     }
     vec![Figure {
-        what: "a run with one query on Chinook, instant model",
+        what: "a run with one query on Chinook, instant model".to_owned(),
         value: median(millis),
         unit: "ms",
         floor: Floor::Under(2.0),

@@ -1,0 +1,91 @@
+//! The engines, and what comes back from them in a form that can be compared.
+
+use std::path::Path;
+
+use dbagent::Answer;
+use dbagent::artifact::Artifact;
+use dbagent::rows::Cell;
+
+/// An engine that has the sample.
+#[derive(Debug, Clone)]
+pub(crate) struct Engine {
+    pub(crate) id: &'static str,
+    pub(crate) url: String,
+}
+
+/// The engines beside SQLite, each with the variable that says where its sample is.
+const SERVERS: &[(&str, &str)] = &[
+    ("postgres", "DBAGENT_TEST_POSTGRES_READER_URL"),
+    ("mysql", "DBAGENT_TEST_MYSQL_READER_URL"),
+    ("mariadb", "DBAGENT_TEST_MARIADB_READER_URL"),
+    ("duckdb", "DBAGENT_TEST_DUCKDB_URL"),
+];
+
+/// SQLite, to which the others are compared.
+pub(crate) fn sqlite() -> Engine {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/chinook/chinook.sqlite");
+    Engine { id: "sqlite", url: format!("sqlite:///{}", file.display()) }
+}
+
+/// The others that are there.
+pub(crate) fn others() -> Vec<Engine> {
+    let built = |id: &str| dbagent::BUILT_WITH.contains(&id);
+    let built = SERVERS.iter().filter(|(id, _)| built(id));
+    built.filter_map(|(id, variable)| Some(Engine { id, url: address(id, variable)? })).collect()
+}
+
+/// Where a server is. One that is not there is printed, and is an error where it is required.
+#[expect(clippy::print_stdout, reason = "whoever runs the tests counts what was skipped")]
+pub(crate) fn address(id: &str, variable: &str) -> Option<String> {
+    let url = std::env::var(variable).ok();
+    if url.is_none() {
+        let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
+        assert!(
+            !required.split(',').any(|name| name.trim() == id),
+            "DBAGENT_REQUIRE names {id}, and {variable} is not set"
+        );
+        println!("SKIPPED {id}: {variable} is not set");
+    }
+    url
+}
+
+/// The rows of the last query of an answer, as texts that mean the same on every engine.
+pub(crate) fn rows(answer: &Answer) -> Vec<Vec<String>> {
+    let last = answer.artifacts.iter().rev().find_map(|(_, artifact)| match artifact {
+        Artifact::Rows(rows) => Some(rows),
+        _ => None,
+    });
+    let Some(last) = last else { return Vec::new() };
+    let mut rows = Vec::new();
+    for batch in &last.batches {
+        for row in 0..batch.num_rows() {
+            rows.push((0..batch.num_columns()).map(|column| plain(&Cell::at(batch, column, row))).collect());
+        }
+    }
+    rows
+}
+
+/// A value without what engines do differently: decimals and floats, times with and without a fraction.
+fn plain(cell: &Cell<'_>) -> String {
+    match cell {
+        Cell::Null => "NULL".to_owned(),
+        cell => plain_text(&cell.to_text()),
+    }
+}
+
+/// The same of a text.
+pub(crate) fn plain_text(text: &str) -> String {
+    if text == "NULL" {
+        return text.to_owned();
+    }
+    if let Ok(number) = text.parse::<f64>() {
+        return format!("{number:.6}");
+    }
+    // 2009-01-01 00:00:00 and 2009-01-01T00:00:00.000000 are the same moment.
+    let time = text.replacen('T', " ", 1);
+    let time = time.split_once('.').map_or(time.as_str(), |(before, fraction)| {
+        if fraction.chars().all(|c| c == '0') { before } else { time.as_str() }
+    });
+    let looks_like_a_time = time.len() == 19 && time.chars().all(|c| c.is_ascii_digit() || "-: ".contains(c));
+    if looks_like_a_time { time.to_owned() } else { format!("“{text}”") }
+}
