@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let call = CallContext::within(Duration::from_secs(30));
     let target = Target::new("chinook", ConnUrl::parse(&url)?);
-    let session = GuardedSession::open(&dbagent_mysql::DIALECT, target, &call).await?;
+    let session = GuardedSession::open(&dbagent::mysql::DIALECT, target, &call).await?;
     println!("connected to {}\n", session.server(&call).await?);
 
     let tables = session.objects(None, Page { offset: 0, size: 5 }, &call).await?;

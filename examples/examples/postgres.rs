@@ -14,7 +14,7 @@ use dbagent::rows::Cell;
 use dbagent::session::Verdict;
 use dbagent::{CallContext, ConnUrl, GuardedSession, Request, Target};
 
-static POSTGRES: dbagent::Dialect = dbagent_postgres::DIALECT;
+static POSTGRES: dbagent::Dialect = dbagent::postgres::DIALECT;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

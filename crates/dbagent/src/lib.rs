@@ -13,7 +13,7 @@
 //! # }
 //! ```
 //!
-//! Each database is a feature: `sqlite`. So are the models: `openai` (any OpenAI-compatible server) and
+//! Each database is a feature: `sqlite`, `postgres`, `mysql`, `mariadb`. So are the models: `openai` (any OpenAI-compatible server) and
 //! `offline` (a deterministic planner that needs no network). The default is none; `full` is all.
 //!
 //! The building blocks are re-exported from [`dbagent_core`]: the guarded session without any model, the
@@ -25,22 +25,43 @@ pub use dbagent_core::*;
 
 pub use light::{LightAgent, LightAgentBuilder};
 
+/// MariaDB.
+#[cfg(feature = "mariadb")]
+pub use dbagent_mariadb as mariadb;
+/// MySQL.
+#[cfg(feature = "mysql")]
+pub use dbagent_mysql as mysql;
 /// The deterministic planner that needs no network and no key.
 #[cfg(feature = "offline")]
 pub use dbagent_offline as offline;
 /// Any OpenAI-compatible model server.
 #[cfg(feature = "openai")]
 pub use dbagent_openai as openai;
+/// PostgreSQL.
+#[cfg(feature = "postgres")]
+pub use dbagent_postgres as postgres;
 /// SQLite.
 #[cfg(feature = "sqlite")]
 pub use dbagent_sqlite as sqlite;
 
 // A crate that no source names is not linked and registers nothing.
+#[cfg(feature = "mariadb")]
+use dbagent_mariadb as _;
+#[cfg(feature = "mysql")]
+use dbagent_mysql as _;
+#[cfg(feature = "postgres")]
+use dbagent_postgres as _;
 #[cfg(feature = "sqlite")]
 use dbagent_sqlite as _;
 
 /// The dialects that this build was made with, by feature.
 pub const BUILT_WITH: &[&str] = &[
+    #[cfg(feature = "mariadb")]
+    "mariadb",
+    #[cfg(feature = "mysql")]
+    "mysql",
+    #[cfg(feature = "postgres")]
+    "postgres",
     #[cfg(feature = "sqlite")]
     "sqlite",
 ];

@@ -29,7 +29,9 @@ async fn what_the_server_does_not_stop_is_known() {
     let mut world = World::new(&url).await;
     let mut changed: BTreeMap<String, String> = BTreeMap::new();
     for row in rows().into_iter().filter(|r| !r.allow) {
-        if std::env::var_os("DOOR").is_some() { eprintln!("{} {:?}", row.id, row.statement); }
+        if std::env::var_os("DOOR").is_some() {
+            eprintln!("{} {:?}", row.id, row.statement);
+        }
         let mut door = raw_hardened(KIT.flavor.server(), &world.scratch.target(), &call()).await.unwrap();
         let limit = CallContext::within(Duration::from_secs(20));
         // Some of them wait for what never comes.
