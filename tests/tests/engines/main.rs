@@ -8,3 +8,4 @@ mod engine;
 mod planner;
 mod sakila;
 mod scripted;
+mod tls;
