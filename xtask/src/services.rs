@@ -111,11 +111,11 @@ fn started(
     start: impl FnOnce() -> dbagent_services::Result<Up>,
 ) -> Result<()> {
     let begin = Instant::now();
-    if !tools::is_on_path("mvn")
-        && let Err(error) = tools::MAVEN.ensure()
-    {
-        // What is fetched already, and what comes from elsewhere, can do without.
-        println!("{error:#}");
+    let needs = dbagent_services::info(name).and_then(|info| info.needs);
+    for name in needs.into_iter().chain([name]) {
+        if checkout.client(name)? == Some("mvn") {
+            tools::MAVEN.ensure()?;
+        }
     }
     let up = start()?;
     let status = checkout.status(name)?;

@@ -158,7 +158,7 @@ impl Checkout {
         let service = services::find(name)?;
         let (version, state) = match service.kind {
             Kind::Library { version, .. } => {
-                let is_there = self.cache.path().join("packages").join(format!("{name}-{version}")).is_dir();
+                let is_there = self.client(name)?.is_none();
                 (is_there.then(|| version.to_owned()), if is_there { State::Ready } else { State::Down })
             }
             Kind::Server(engine) => {
@@ -170,6 +170,17 @@ impl Checkout {
         };
         let size = cache::size(self.home(name).folder());
         Ok(Status { name: service.info.name, about: service.info.about, version, state, size })
+    }
+
+    /// The package client that [`Self::up`] would call; none where the program is in the cache.
+    pub fn client(&self, name: &str) -> Result<Option<&'static str>> {
+        let service = services::find(name)?;
+        let package = match service.kind {
+            Kind::Server(engine) => engine.package(),
+            Kind::Library { package, .. } => package(),
+        };
+        let is_there = self.cache.path().join("packages").join(package).is_dir();
+        Ok(if is_there { None } else { Some(service.info.client) })
     }
 
     /// The log of a service, where it has one.

@@ -15,6 +15,9 @@ pub(crate) trait Engine: Sync {
     /// Accounts it may run under where we are root, the best first.
     fn users(&self) -> &'static [&'static str];
 
+    /// The name of its folder among the packages of the cache.
+    fn package(&self) -> String;
+
     /// Sees to it that the program is there.
     fn fetch(&self, cache: &Cache) -> Result<Package>;
 

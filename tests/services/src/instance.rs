@@ -121,6 +121,7 @@ impl Instance {
     }
 
     fn try_start(&mut self) -> Result<Started> {
+        process::clear(&self.home.data())?;
         let (log, begin) = open_log(&self.home.log())?;
         // Remembered before there is a server, so that no end of ours leaves one that nobody knows.
         self.record.set("log", begin.to_string());
@@ -208,6 +209,7 @@ fn make(
     if let Some(pid) = process::find(&engine.marker(home)) {
         process::kill(pid)?;
     }
+    process::clear(&home.data())?;
     remove(home.folder())?;
     for folder in [home.folder().to_owned(), home.sockets(), home.file("tls")] {
         open_folder(&folder)?;

@@ -20,7 +20,7 @@ pub(crate) struct Package {
     pub(crate) folder: PathBuf,
 }
 
-/// Runs a package client; when it fails, the end of what it said is the reason.
+/// Runs a package client; when it fails, what it said is the reason.
 pub(crate) fn run(command: &mut Command, advice: &str) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = match command.stdin(Stdio::null()).output() {
@@ -34,8 +34,21 @@ pub(crate) fn run(command: &mut Command, advice: &str) -> Result<()> {
         return Ok(());
     }
     let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    Err(Error::new(format!("`{name}` ended with {}: {}", output.status, last_lines(&said, 6))))
+    // Maven resets the terminal's colours even where there is no terminal.
+    let said = String::from_utf8_lossy(&said).replace("\u{1b}[0m", "");
+    Err(Error::new(format!("`{name}` ended with {}: {}", output.status, reason(&said))))
+}
+
+/// What a client that failed said about it: the first of its errors, which the others follow from, or
+/// else the end of it all.
+fn reason(said: &str) -> String {
+    let errors: Vec<&str> = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| ["[ERROR] ", "E: ", "dpkg-deb: error"].iter().any(|start| line.starts_with(start)))
+        .take(2)
+        .collect();
+    if errors.is_empty() { last_lines(said, 6) } else { errors.join(" / ") }
 }
 
 /// The last lines that say something, as one.
@@ -82,6 +95,17 @@ mod tests {
         std::fs::write(&path, "abd").unwrap();
         let error = check_sum(&path, right).unwrap_err().to_string();
         assert!(error.contains(right) && error.contains("a52d159f262b2c6ddb724a61840befc3"), "{error}");
+    }
+
+    #[test]
+    fn the_first_errors_of_a_client_are_the_reason() {
+        let maven = "[ERROR] Could not create local repository\n[ERROR] \n[ERROR] To see the full stack trace\n[ERROR] more";
+        assert_eq!(
+            reason(maven),
+            "[ERROR] Could not create local repository / [ERROR] To see the full stack trace"
+        );
+        assert_eq!(reason("W: old\nE: Unable to locate package x\n"), "E: Unable to locate package x");
+        assert_eq!(reason("one\n\ntwo\n"), "one / two");
     }
 
     #[test]

@@ -124,6 +124,26 @@ pub(crate) fn kill(main: u32) -> Result<()> {
     }
 }
 
+/// Ends what works in a folder, which only servers of ours do: the children that outlived their server,
+/// and would go on writing beside the next one.
+pub(crate) fn clear(folder: &Path) -> Result<()> {
+    let works_there = |pid: &u32| {
+        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|place| place == folder) && is_alive(*pid)
+    };
+    let left: Vec<u32> = all().into_iter().filter(works_there).collect();
+    for pid in &left {
+        os::signal(*pid, Signal::Kill)?;
+    }
+    if wait_for_end(&left, Duration::from_secs(20)) {
+        Ok(())
+    } else {
+        Err(Error::new(format!(
+            "processes {left:?} of an earlier server in {} were killed and are still there after 20 s",
+            folder.display()
+        )))
+    }
+}
+
 fn all() -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()

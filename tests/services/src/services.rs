@@ -28,6 +28,7 @@ pub(crate) enum Kind {
     /// It is fetched.
     Library {
         version: &'static str,
+        package: fn() -> String,
         fetch: fn(&Cache) -> Result<Package>,
         variables: fn(&Cache) -> Vec<(&'static str, String)>,
     },
@@ -44,6 +45,8 @@ pub struct Info {
     pub prefix: &'static str,
     /// What comes first behind it. A person who has one of their own says so in this variable.
     pub first: &'static str,
+    /// The package client that fetches it: `mvn` or `apt-get`.
+    pub client: &'static str,
     /// The service that it stands before, which is started with it.
     pub needs: Option<&'static str>,
 }
@@ -62,6 +65,7 @@ const SERVICES: &[Service] = &[
             about: "PostgreSQL 18",
             prefix: "DBAGENT_TEST_POSTGRES_",
             first: "URL",
+            client: "mvn",
             needs: None,
         },
         kind: Kind::Server(&postgres::NEW),
@@ -72,6 +76,7 @@ const SERVICES: &[Service] = &[
             about: "PostgreSQL 15, for what must not need the newest",
             prefix: "DBAGENT_TEST_POSTGRES_OLD_",
             first: "URL",
+            client: "mvn",
             needs: None,
         },
         kind: Kind::Server(&postgres::OLD),
@@ -82,6 +87,7 @@ const SERVICES: &[Service] = &[
             about: "PgBouncer in transaction mode before postgres",
             prefix: "DBAGENT_TEST_POSTGRES_PGBOUNCER_",
             first: "URL",
+            client: "apt-get",
             needs: Some("postgres"),
         },
         kind: Kind::Server(&pgbouncer::PgBouncer),
@@ -92,6 +98,7 @@ const SERVICES: &[Service] = &[
             about: "MySQL 9",
             prefix: "DBAGENT_TEST_MYSQL_",
             first: "URL",
+            client: "apt-get",
             needs: None,
         },
         kind: Kind::Server(&mysql::MySql),
@@ -102,6 +109,7 @@ const SERVICES: &[Service] = &[
             about: "MariaDB 11",
             prefix: "DBAGENT_TEST_MARIADB_",
             first: "URL",
+            client: "apt-get",
             needs: None,
         },
         kind: Kind::Server(&mariadb::MariaDb),
@@ -112,9 +120,15 @@ const SERVICES: &[Service] = &[
             about: "the DuckDB library, to link with",
             prefix: "",
             first: "DUCKDB_LIB_DIR",
+            client: "mvn",
             needs: None,
         },
-        kind: Kind::Library { version: duckdb::VERSION, fetch: duckdb::fetch, variables: duckdb::variables },
+        kind: Kind::Library {
+            version: duckdb::VERSION,
+            package: duckdb::folder_name,
+            fetch: duckdb::fetch,
+            variables: duckdb::variables,
+        },
     },
 ];
 

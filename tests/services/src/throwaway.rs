@@ -175,6 +175,7 @@ fn sweep(section: &Path) -> Result<()> {
         if let Some(pid) = services::markers(&home).iter().find_map(|marker| process::find(marker)) {
             process::kill(pid)?;
         }
+        process::clear(&home.data())?;
         cache::remove(&folder)?;
     }
     Ok(())

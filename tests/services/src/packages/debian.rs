@@ -42,10 +42,14 @@ const PRUNE_ALWAYS: &[&str] = &[
 ];
 
 impl DebianProgram {
+    /// The name of its folder among the packages of the cache.
+    pub(crate) fn folder(&self) -> String {
+        format!("debian-{}-{}", self.suite, self.package)
+    }
+
     /// Fetches and unpacks it where it is not there yet.
     pub(crate) fn fetch(&self, cache: &Cache) -> Result<Package> {
-        let name = format!("debian-{}-{}", self.suite, self.package);
-        let folder = cache.ready("packages", &name, |partial| self.unpack(partial))?;
+        let folder = cache.ready("packages", &self.folder(), |partial| self.unpack(partial))?;
         let path = folder.join("VERSION");
         let version = fs::read_to_string(&path).doing(|| {
             format!("cannot read {}; remove its folder to fetch the package anew", path.display())

@@ -42,7 +42,8 @@ pub(super) fn variables(cache: &Cache) -> Vec<(&'static str, String)> {
     vec![("DUCKDB_LIB_DIR", folder.display().to_string())]
 }
 
-fn folder_name() -> String {
+/// The name of its folder among the packages of the cache.
+pub(super) fn folder_name() -> String {
     format!("duckdb-{VERSION}")
 }
 

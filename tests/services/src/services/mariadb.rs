@@ -41,6 +41,10 @@ impl Engine for MariaDb {
         mysql_family::USERS
     }
 
+    fn package(&self) -> String {
+        PROGRAM.folder()
+    }
+
     fn fetch(&self, cache: &Cache) -> Result<Package> {
         PROGRAM.fetch(cache)
     }

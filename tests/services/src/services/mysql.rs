@@ -33,6 +33,10 @@ impl Engine for MySql {
         mysql_family::USERS
     }
 
+    fn package(&self) -> String {
+        PROGRAM.folder()
+    }
+
     fn fetch(&self, cache: &Cache) -> Result<Package> {
         PROGRAM.fetch(cache)
     }

@@ -29,6 +29,10 @@ impl Engine for PgBouncer {
         &["postgres", "nobody"]
     }
 
+    fn package(&self) -> String {
+        PROGRAM.folder()
+    }
+
     fn fetch(&self, cache: &Cache) -> Result<Package> {
         PROGRAM.fetch(cache)
     }

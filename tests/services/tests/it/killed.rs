@@ -22,13 +22,14 @@ fn child(test: &str, what: &str) -> Child {
 /// Waits for an event that the child is to cause, and kills it there.
 fn kill_when(child: &mut Child, event: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_mins(2);
-    while !is_so() {
-        assert!(Instant::now() < end, "it did not come to this: {event}");
-        assert!(child.try_wait().unwrap().is_none(), "the child ended before this: {event}");
+    let mut came = is_so();
+    while !came && Instant::now() < end && child.try_wait().unwrap().is_none() {
         std::thread::yield_now();
+        came = is_so();
     }
     child.kill().unwrap();
     child.wait().unwrap();
+    assert!(came, "the child ended, or two minutes went by, before this: {event}");
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn while_it_has_servers_for_its_tests() {
 }
 
 #[test]
-fn a_stale_pid_file_that_names_another_server_does_not_keep_ours_down() {
+fn with_children_that_outlive_it_and_a_pid_file_that_names_another_server() {
     let Some(scratch) = Scratch::sharing(&["packages", "golden"], "postgres") else { return };
     let (one, other) = (scratch.checkout("one"), scratch.checkout("other"));
     if had("postgres", one.up("postgres")).is_none() {
@@ -130,7 +131,15 @@ fn a_stale_pid_file_that_names_another_server_does_not_keep_ours_down() {
     }
     other.up("postgres").unwrap();
     let (ours, theirs) = (pid(&one, "postgres").unwrap(), pid(&other, "postgres").unwrap());
+    // Children that stand still do not notice that their server is gone.
+    let children = Command::new("pgrep").args(["--parent", &ours.to_string()]).output().unwrap();
+    let children = String::from_utf8(children.stdout).unwrap();
+    let children: Vec<u32> = children.lines().map(|pid| pid.parse().unwrap()).collect();
+    for child in &children {
+        assert!(Command::new("kill").args(["-STOP", &child.to_string()]).status().unwrap().success());
+    }
     kill_process(ours);
+    assert!(children.len() > 2 && children.iter().all(|child| !has_ended(*child)));
     // The number was given anew, to a process of the very same account.
     let file = one.folder("postgres").join("data/postmaster.pid");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -139,6 +148,7 @@ fn a_stale_pid_file_that_names_another_server_does_not_keep_ours_down() {
     assert!(one.down("postgres").unwrap().is_empty());
     assert!(!has_ended(theirs));
     works(&one, "postgres", Up::Started);
+    assert!(children.iter().all(|child| has_ended(*child)), "none of them may write beside the new ones");
 }
 
 #[test]

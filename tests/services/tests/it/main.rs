@@ -2,6 +2,8 @@
 //!
 //! What cannot be had prints `SKIPPED name: why`; with the name in `DBAGENT_REQUIRE` that is a failure.
 
+// Servers are to be had on Linux only; what these tests look at is in /proc.
+#![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test may end early, and says what it skips")]
 
 mod accounts;
@@ -41,7 +43,6 @@ struct Scratch {
 
 impl Scratch {
     /// None where servers cannot be had at all; the line that says so names the service.
-    #[cfg(unix)]
     fn sharing(shared: &[&str], name: &str) -> Option<Self> {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
         let real = had(name, Cache::of_environment())?;
@@ -53,11 +54,6 @@ impl Scratch {
         }
         let cache = Cache::at(folder.path()).unwrap();
         Some(Self { cache, _folder: folder })
-    }
-
-    #[cfg(not(unix))]
-    fn sharing(_: &[&str], name: &str) -> Option<Self> {
-        had(name, Server::throwaway(name)).map(|_| unreachable!("there are no servers here"))
     }
 
     /// The servers of a checkout that is only a folder. They are stopped when this is dropped.
