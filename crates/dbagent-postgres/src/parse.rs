@@ -35,8 +35,11 @@ use walk::Walk;
 /// The setting of a session that says whether a backslash in a plain literal is a plain character.
 pub(crate) const CONFORMING: &str = "standard_conforming_strings";
 
+/// The setting of a session that says in which encoding the database keeps names.
+pub(crate) const ENCODING: &str = "server_encoding";
+
 /// Reads a request. Pure: the settings that it knows are `standard_conforming_strings`, `on` where it is
-/// not said.
+/// not said, and `server_encoding`, `UTF8` where it is not said.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidRequest`] for JSON text, [`ErrorKind::Syntax`] for what the grammar refuses.
@@ -55,7 +58,24 @@ pub fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
             Some(Span::new(at, at + 1)),
         )));
     }
-    statement(text, Limits::of_request(context.limits().tokens))
+    let limits = Limits::of_request(context.limits().tokens);
+    let unicode = context.settings().get(ENCODING).is_none_or(|value| value.eq_ignore_ascii_case("utf8"));
+    if !unicode
+        && !text.is_ascii()
+        && let Ok(tokens) = Tokens::read(text, limits)
+        && let Some(span) = tokens.first_odd_name(text)
+    {
+        // The server folds and cuts such a name by its own encoding, the grammar here by UTF-8.
+        return Ok(refused(
+            Finding::new(
+                Rule::UnknownSyntax,
+                "in a database that is not in UTF-8, a name with letters beyond ASCII may mean another name",
+                Some(span),
+            )
+            .advice("Use names of ASCII letters; give texts as literals or parameters."),
+        ));
+    }
+    statement(text, limits)
 }
 
 /// Reads one statement within these limits.

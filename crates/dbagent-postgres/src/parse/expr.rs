@@ -47,10 +47,12 @@ impl Walk<'_> {
 
     /// One node; what it holds is left in `open`.
     #[expect(unreachable_patterns, reason = "a group also names what other arms handle")]
+    #[expect(clippy::unnested_or_patterns, reason = "each group is one macro")]
     fn one<'n>(&mut self, node: &'n NodeEnum, env: Env, open: &mut Vec<&'n Node>) {
         match node {
-            // Constants.
-            NodeEnum::AConst(_) => {}
+            // Constants; `DEFAULT` in a list of values, the column's own, which only writes use; which action of a
+            // MERGE made the row.
+            NodeEnum::AConst(_) | NodeEnum::SetToDefault(_) | NodeEnum::MergeSupportFunc(_) => {}
             NodeEnum::ColumnRef(column) => self.column_ref(column, env),
             NodeEnum::ParamRef(parameter) => self.parameter(*parameter),
             NodeEnum::AExpr(expr) => self.operation(expr, open),
@@ -159,11 +161,7 @@ impl Walk<'_> {
                 let MultiAssignRef { source, colno: _, ncolumns: _ } = assign.as_ref();
                 open.extend(source.as_deref());
             }
-            // `DEFAULT` in a list of values: the column's own, which only writes use.
-            NodeEnum::SetToDefault(_) => {}
             NodeEnum::CurrentOfExpr(_) => self.note(StatementClass::Session, Effects::SESSION),
-            // Which action of a MERGE made the row.
-            NodeEnum::MergeSupportFunc(_) => {}
             NodeEnum::JsonFuncExpr(_)
             | NodeEnum::JsonParseExpr(_)
             | NodeEnum::JsonScalarExpr(_)

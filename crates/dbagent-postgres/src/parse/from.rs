@@ -39,6 +39,7 @@ impl Walk<'_> {
     }
 
     /// Adds the sources of an item and returns the objects behind them.
+    #[expect(clippy::unnested_or_patterns, reason = "each group is one macro")]
     pub(super) fn source<'n>(
         &mut self,
         node: &'n Node,

@@ -22,7 +22,7 @@ impl Walk<'_> {
             NodeEnum::JsonParseExpr(parse) => {
                 let JsonParseExpr { expr, output, unique_keys: _, location } = parse.as_ref();
                 self.json_syntax("json", *location);
-                self.json_value(expr.as_deref(), open);
+                json_value(expr.as_deref(), open);
                 self.json_output(output.as_ref());
             }
             NodeEnum::JsonScalarExpr(scalar) => {
@@ -34,7 +34,7 @@ impl Walk<'_> {
             NodeEnum::JsonSerializeExpr(serialize) => {
                 let JsonSerializeExpr { expr, output, location } = serialize.as_ref();
                 self.json_syntax("json_serialize", *location);
-                self.json_value(expr.as_deref(), open);
+                json_value(expr.as_deref(), open);
                 self.json_output(output.as_ref());
             }
             NodeEnum::JsonObjectConstructor(object) => {
@@ -42,7 +42,7 @@ impl Walk<'_> {
                 self.json_syntax("json_object", *location);
                 for pair in exprs {
                     match inner(pair) {
-                        Some(NodeEnum::JsonKeyValue(pair)) => self.json_pair(pair, open),
+                        Some(NodeEnum::JsonKeyValue(pair)) => json_pair(pair, open),
                         _ => self.unknown("this part of a JSON object", None),
                     }
                 }
@@ -53,7 +53,7 @@ impl Walk<'_> {
                 self.json_syntax("json_array", *location);
                 for value in exprs {
                     match inner(value) {
-                        Some(NodeEnum::JsonValueExpr(value)) => self.json_value(Some(value), open),
+                        Some(NodeEnum::JsonValueExpr(value)) => json_value(Some(value), open),
                         _ => self.unknown("this part of a JSON array", None),
                     }
                 }
@@ -70,13 +70,13 @@ impl Walk<'_> {
                 let JsonObjectAgg { constructor, arg, absent_on_null: _, unique: _ } = aggregate.as_ref();
                 self.json_aggregate("json_objectagg", constructor.as_deref(), env, open);
                 if let Some(pair) = arg {
-                    self.json_pair(pair, open);
+                    json_pair(pair, open);
                 }
             }
             NodeEnum::JsonArrayAgg(aggregate) => {
                 let JsonArrayAgg { constructor, arg, absent_on_null: _ } = aggregate.as_ref();
                 self.json_aggregate("json_arrayagg", constructor.as_deref(), env, open);
-                self.json_value(arg.as_deref(), open);
+                json_value(arg.as_deref(), open);
             }
             NodeEnum::JsonIsPredicate(test) => {
                 let JsonIsPredicate { expr, format: _, item_type: _, unique_keys: _, location: _ } =
@@ -113,12 +113,12 @@ impl Walk<'_> {
             Ok(Op::JsonValueOp) => self.json_syntax("json_value", *location),
             Ok(Op::JsonTableOp | Op::Undefined) | Err(_) => self.unknown("this JSON function", None),
         }
-        self.json_value(context_item.as_deref(), open);
+        json_value(context_item.as_deref(), open);
         open.extend(pathspec.as_deref());
         self.json_passing(passing, open);
         self.json_output(output.as_ref());
-        self.json_behaviour(on_empty.as_deref(), open);
-        self.json_behaviour(on_error.as_deref(), open);
+        json_behaviour(on_empty.as_deref(), open);
+        json_behaviour(on_error.as_deref(), open);
     }
 
     fn json_passing<'n>(&mut self, passing: &'n [Node], open: &mut Vec<&'n Node>) {
@@ -126,35 +126,16 @@ impl Walk<'_> {
             match inner(argument) {
                 Some(NodeEnum::JsonArgument(argument)) => {
                     let JsonArgument { val, name: _ } = argument.as_ref();
-                    self.json_value(val.as_deref(), open);
+                    json_value(val.as_deref(), open);
                 }
                 _ => self.unknown("this part of PASSING", None),
             }
         }
     }
 
-    fn json_value<'n>(&mut self, value: Option<&'n JsonValueExpr>, open: &mut Vec<&'n Node>) {
-        if let Some(JsonValueExpr { raw_expr, formatted_expr, format: _ }) = value {
-            open.extend(raw_expr.as_deref());
-            open.extend(formatted_expr.as_deref());
-        }
-    }
-
-    fn json_pair<'n>(&mut self, pair: &'n JsonKeyValue, open: &mut Vec<&'n Node>) {
-        let JsonKeyValue { key, value } = pair;
-        open.extend(key.as_deref());
-        self.json_value(value.as_deref(), open);
-    }
-
     fn json_output(&mut self, output: Option<&JsonOutput>) {
         if let Some(JsonOutput { type_name, returning: _ }) = output {
             self.optional_type(type_name.as_ref());
-        }
-    }
-
-    fn json_behaviour<'n>(&mut self, behaviour: Option<&'n JsonBehavior>, open: &mut Vec<&'n Node>) {
-        if let Some(JsonBehavior { btype: _, expr, coerce: _, location: _ }) = behaviour {
-            open.extend(expr.as_deref());
         }
     }
 
@@ -184,10 +165,10 @@ impl Walk<'_> {
         let JsonTable { context_item, pathspec, passing, columns, on_error, alias: _, lateral: _, location } =
             table;
         self.json_syntax("json_table", *location);
-        self.json_value(context_item.as_deref(), open);
+        json_value(context_item.as_deref(), open);
         path(pathspec.as_deref(), open);
         self.json_passing(passing, open);
-        self.json_behaviour(on_error.as_deref(), open);
+        json_behaviour(on_error.as_deref(), open);
         let mut nested = vec![columns];
         while let Some(columns) = nested.pop() {
             for column in columns {
@@ -210,8 +191,8 @@ impl Walk<'_> {
                 } = column.as_ref();
                 self.optional_type(type_name.as_ref());
                 path(pathspec.as_deref(), open);
-                self.json_behaviour(on_empty.as_deref(), open);
-                self.json_behaviour(on_error.as_deref(), open);
+                json_behaviour(on_empty.as_deref(), open);
+                json_behaviour(on_error.as_deref(), open);
                 nested.push(columns);
             }
         }
@@ -222,4 +203,23 @@ fn path<'n>(spec: Option<&'n JsonTablePathSpec>, open: &mut Vec<&'n Node>) {
     if let Some(JsonTablePathSpec { string, name: _, name_location: _, location: _ }) = spec {
         open.extend(string.as_deref());
     }
+}
+
+fn json_value<'n>(value: Option<&'n JsonValueExpr>, open: &mut Vec<&'n Node>) {
+    if let Some(JsonValueExpr { raw_expr, formatted_expr, format: _ }) = value {
+        open.extend(raw_expr.as_deref());
+        open.extend(formatted_expr.as_deref());
+    }
+}
+
+fn json_behaviour<'n>(behaviour: Option<&'n JsonBehavior>, open: &mut Vec<&'n Node>) {
+    if let Some(JsonBehavior { btype: _, expr, coerce: _, location: _ }) = behaviour {
+        open.extend(expr.as_deref());
+    }
+}
+
+fn json_pair<'n>(pair: &'n JsonKeyValue, open: &mut Vec<&'n Node>) {
+    let JsonKeyValue { key, value } = pair;
+    open.extend(key.as_deref());
+    json_value(value.as_deref(), open);
 }

@@ -12,7 +12,7 @@ pub(super) fn why(name: &ObjectName) -> Option<&'static str> {
     }
     Some(match name.name.as_str() {
         "pg_authid" | "pg_shadow" => "holds the passwords of accounts",
-        "pg_user_mapping" | "pg_user_mappings" | "user_mapping_options" => {
+        "pg_user_mapping" | "pg_user_mappings" | "_pg_user_mappings" | "user_mapping_options" => {
             "holds the passwords of other servers"
         }
         "pg_subscription" | "pg_stat_wal_receiver" => "holds how to connect to other servers",

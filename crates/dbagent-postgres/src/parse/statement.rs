@@ -30,12 +30,11 @@ impl Walk<'_> {
     /// The statement itself.
     pub(super) fn top(&mut self, node: Option<&Node>) {
         let before = self.parsed.class;
-        let class = match node.and_then(inner) {
-            Some(node) => self.statement(node),
-            None => {
-                self.unknown("an empty statement", None);
-                StatementClass::Unknown
-            }
+        let class = if let Some(node) = node.and_then(inner) {
+            self.statement(node)
+        } else {
+            self.unknown("an empty statement", None);
+            StatementClass::Unknown
         };
         // Of several statements, in the body of a function, the first that is no read says what it is.
         self.parsed.class = match before {
@@ -71,6 +70,7 @@ impl Walk<'_> {
     }
 
     #[expect(unreachable_patterns, reason = "a group also names what other arms handle")]
+    #[expect(clippy::unnested_or_patterns, reason = "each group is one macro")]
     fn statement(&mut self, node: &NodeEnum) -> StatementClass {
         match node {
             NodeEnum::SelectStmt(select) => {

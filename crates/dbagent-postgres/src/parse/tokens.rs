@@ -37,13 +37,17 @@ pub(super) enum Unreadable {
 
 /// The tokens of a text, comments left out.
 #[derive(Debug)]
-pub(super) struct Tokens(Vec<Span>);
+pub(super) struct Tokens {
+    spans: Vec<Span>,
+    /// Which of them are names, quoted or not.
+    names: Vec<usize>,
+}
 
 impl Tokens {
     pub(super) fn read(text: &str, limits: Limits) -> Result<Self, Unreadable> {
         // For a text without tokens the binding makes a slice of a null pointer, which aborts or worse.
         if text.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)) {
-            return Ok(Self(Vec::new()));
+            return Ok(Self { spans: Vec::new(), names: Vec::new() });
         }
         let scanned = pg_query::scan_tokens(text).map_err(|e| {
             Unreadable::Bad(match e {
@@ -54,7 +58,7 @@ impl Tokens {
         let comment =
             |t: &ScanToken| t.token == Token::SqlComment as i32 || t.token == Token::CComment as i32;
         let place = |at: i32| usize::try_from(at).unwrap_or_default();
-        let (mut spans, mut depth) = (Vec::new(), 0_usize);
+        let (mut spans, mut names, mut depth) = (Vec::new(), Vec::new(), 0_usize);
         for token in scanned.iter().filter(|t| !comment(t)) {
             let span = Span::new(place(token.start), place(token.end));
             if spans.len() >= limits.tokens {
@@ -68,22 +72,31 @@ impl Tokens {
             if depth > limits.nesting {
                 return Err(Unreadable::TooDeep(span));
             }
+            if token.token == Token::Ident as i32 || token.token == Token::Uident as i32 {
+                names.push(spans.len());
+            }
             spans.push(span);
         }
-        Ok(Self(spans))
+        Ok(Self { spans, names })
     }
 
     /// The place of what starts at this byte and is `parts` names with dots between them.
     pub(super) fn span(&self, location: i32, parts: usize) -> Option<Span> {
         let start = usize::try_from(location).ok()?;
-        let at = self.0.binary_search_by_key(&start, |s| s.start).ok()?;
-        let last = self.0.get(at + 2 * parts.saturating_sub(1)).or_else(|| self.0.get(at))?;
+        let at = self.spans.binary_search_by_key(&start, |s| s.start).ok()?;
+        let last = self.spans.get(at + 2 * parts.saturating_sub(1)).or_else(|| self.spans.get(at))?;
         Some(Span::new(start, last.end))
+    }
+
+    /// The first name with letters beyond ASCII.
+    pub(super) fn first_odd_name(&self, text: &str) -> Option<Span> {
+        let names = self.names.iter().filter_map(|at| self.spans.get(*at));
+        names.copied().find(|s| text.get(s.start..s.end).is_none_or(|name| !name.is_ascii()))
     }
 
     /// The first token at or behind this byte.
     pub(super) fn first_from(&self, start: usize) -> Option<Span> {
-        self.0.iter().find(|s| s.start >= start).copied()
+        self.spans.iter().find(|s| s.start >= start).copied()
     }
 }
 
@@ -99,7 +112,7 @@ mod tests {
     fn a_text_without_tokens_is_read_like_any_other() {
         for text in ["", " ", "\t\r\n\u{b}\u{c}", "-- only a comment", "/* one */ /* and one */", "\u{a0}"] {
             let tokens = Tokens::read(text, Limits::of_request(10));
-            assert!(tokens.is_ok_and(|t| t.0.len() <= 1), "{text:?}");
+            assert!(tokens.is_ok_and(|t| t.spans.len() <= 1), "{text:?}");
         }
     }
 

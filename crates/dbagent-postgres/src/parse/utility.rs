@@ -11,6 +11,7 @@ use super::walk::Walk;
 
 impl Walk<'_> {
     /// A statement that neither reads nor changes rows.
+    #[expect(clippy::unnested_or_patterns, reason = "each group is one macro")]
     pub(super) fn other_statement(&mut self, node: &NodeEnum) -> StatementClass {
         match node {
             NodeEnum::CreateTableAsStmt(create) => self.create_table_as(create),

@@ -1,8 +1,10 @@
 //! Functions of extensions that may be called.
 //!
-//! An extension is on the list when its stable and immutable functions were looked at: none of them runs
-//! SQL from a text, reads files or reaches another server. A function that an extension calls volatile is
-//! not vouched for by the list; the few that are harmless all the same are named.
+//! An extension is on the list when none of its stable and immutable functions in C or SQL runs SQL from a
+//! text, reads files or reaches another server. A function in a language that can build SQL from text, such as
+//! PL/pgSQL, is not vouched for (`ST_FindExtent` of PostGIS takes the name of a table and of a column as
+//! texts), nor is one that the extension itself calls volatile; the few that are harmless all the same are
+//! named.
 
 /// Extensions whose stable and immutable functions only read.
 const EXTENSIONS: &[&str] = &[
@@ -26,6 +28,14 @@ const EXTENSIONS: &[&str] = &[
     "vector",
 ];
 
+/// Functions in C that read what only a text names.
+const BARRED: &[(&str, &str)] = &[
+    ("postgis", "_postgis_join_selectivity"),
+    ("postgis", "_postgis_selectivity"),
+    ("postgis", "_postgis_stats"),
+    ("postgis", "st_estimatedextent"),
+];
+
 /// Volatile functions that only compute, and why each is not stable: chance, the clock, a sample.
 const HARMLESS: &[(&str, &str)] = &[
     ("pgcrypto", "gen_random_bytes"),
@@ -44,8 +54,11 @@ const HARMLESS: &[(&str, &str)] = &[
 ];
 
 /// Why a function of an extension may be called, if it may.
-pub(super) fn vouches(extension: &str, function: &str, volatility: &str) -> Option<String> {
-    let listed = EXTENSIONS.binary_search(&extension).is_ok() && matches!(volatility, "i" | "s");
+pub(super) fn vouches(extension: &str, function: &str, language: &str, volatility: &str) -> Option<String> {
+    let listed = EXTENSIONS.binary_search(&extension).is_ok()
+        && BARRED.binary_search(&(extension, function)).is_err()
+        && matches!(language, "c" | "internal" | "sql")
+        && matches!(volatility, "i" | "s");
     let named = HARMLESS.binary_search(&(extension, function)).is_ok();
     (listed || named).then(|| format!("a harmless function of the extension {extension}"))
 }
@@ -58,14 +71,18 @@ mod tests {
     fn lists_are_sorted() {
         assert!(EXTENSIONS.is_sorted_by(|a, b| a < b));
         assert!(HARMLESS.is_sorted_by(|a, b| a < b));
+        assert!(BARRED.is_sorted_by(|a, b| a < b));
     }
 
     #[test]
     fn what_an_extension_calls_volatile_is_not_vouched_for() {
-        assert!(vouches("pg_trgm", "similarity", "i").is_some());
-        assert!(vouches("pg_trgm", "set_limit", "v").is_none());
-        assert!(vouches("uuid-ossp", "uuid_generate_v4", "v").is_some());
-        assert!(vouches("tablefunc", "crosstab", "s").is_none());
-        assert!(vouches("dblink", "dblink", "v").is_none());
+        assert!(vouches("pg_trgm", "similarity", "c", "i").is_some());
+        assert!(vouches("pg_trgm", "set_limit", "c", "v").is_none());
+        assert!(vouches("uuid-ossp", "uuid_generate_v4", "c", "v").is_some());
+        assert!(vouches("postgis", "st_area", "c", "i").is_some());
+        assert!(vouches("postgis", "st_findextent", "plpgsql", "s").is_none());
+        assert!(vouches("postgis", "st_estimatedextent", "c", "s").is_none());
+        assert!(vouches("tablefunc", "crosstab", "c", "s").is_none());
+        assert!(vouches("dblink", "dblink", "c", "v").is_none());
     }
 }

@@ -45,13 +45,13 @@ fn body(row: &RelationRow, kind: ObjectKind, name: &ObjectName, limits: Limits) 
         }
         bodies.push(parsed);
     }
-    if kind == ObjectKind::ForeignTable {
-        let server = row.server.as_deref().unwrap_or("another server");
+    let other = row.server.as_deref().or((kind == ObjectKind::ForeignTable).then_some("another server"));
+    if let Some(server) = other {
         let mut parsed = Parsed::new(StatementClass::Read, Effects::READ);
         parsed.findings.push(
             Finding::new(
                 Rule::ServerIo,
-                format!("{name} is a foreign table: reading it reaches {server}, which nobody can look into"),
+                format!("{name} is a foreign table, or has one below it: reading it reaches {server}, which nobody can look into"),
                 None,
             )
             .choice("foreign_table"),

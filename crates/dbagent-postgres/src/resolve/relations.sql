@@ -34,11 +34,19 @@ SELECT
     WHERE p.polrelid = c.oid AND p.polcmd IN ('r', '*') AND p.polqual IS NOT NULL
       AND c.relrowsecurity AND (NOT $3 OR pg_catalog.row_security_active(c.oid))
   ), ARRAY[]::text[]) AS policies,
+  -- Its own server, or that of a partition or a child, which is read with it.
   (
+    WITH RECURSIVE below (oid) AS (
+      SELECT c.oid
+      UNION
+      SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits AS h ON h.inhparent = below.oid
+    )
     SELECT s.srvname::text
-    FROM pg_catalog.pg_foreign_table AS f
+    FROM below
+    JOIN pg_catalog.pg_foreign_table AS f ON f.ftrelid = below.oid
     JOIN pg_catalog.pg_foreign_server AS s ON s.oid = f.ftserver
-    WHERE f.ftrelid = c.oid
+    ORDER BY s.srvname
+    LIMIT 1
   ) AS server
 FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i (schema, name, place)
 CROSS JOIN LATERAL (

@@ -68,7 +68,7 @@ impl Routine {
 
 fn of_user(row: &FunctionRow, limits: Limits) -> Verdict {
     if let Some(extension) = &row.extension
-        && let Some(why) = extensions::vouches(extension, &row.name.name, &row.volatility)
+        && let Some(why) = extensions::vouches(extension, &row.name.name, &row.language, &row.volatility)
     {
         return Verdict::Vouched(why);
     }

@@ -1,8 +1,10 @@
 //! Every row of the corpora is judged as it says.
 
-use dbagent_core::guard::{Judgement, Policy};
+use dbagent_core::guard::{Judgement, Policy, Resolution, judge};
+use dbagent_core::guardrails::StatementLimits;
+use dbagent_core::{NameCase, Request, Settings};
 
-use crate::support::{Judged, Row, SERVERS, Scratch, offline, rows};
+use crate::support::{GUARD, Judged, Row, SERVERS, Scratch, offline, rows};
 
 #[test]
 fn every_row_is_judged_as_it_says_without_a_database() {
@@ -39,8 +41,26 @@ async fn every_row_is_judged_as_it_says_in_a_live_catalogue_and_what_is_cleared_
                 }
             }
         }
-        scratch.close().await;
+        scratch.done();
         assert!(wrong.is_empty(), "{server}: {}", wrong.join("\n"));
         assert!(ran > 150, "{ran}");
     }
+}
+
+/// What a text means depends on these settings of a session.
+#[test]
+fn settings_that_change_what_a_text_means_are_heeded() {
+    let judged = |text: &str, key: &str, value: &str| {
+        let context = GUARD.parse_context(StatementLimits::default(), Settings::new().with(key, value));
+        let parsed = GUARD.parse(&Request::text(text), &context).unwrap();
+        judge(&parsed, &Resolution::offline(), &Policy::default(), NameCase::Sensitive)
+    };
+    let plain = "SELECT 'a\\b', name FROM users";
+    assert_eq!(judged(plain, "standard_conforming_strings", "on"), Judgement::Read);
+    assert!(matches!(judged(plain, "standard_conforming_strings", "off"), Judgement::Refused(_)));
+    for text in ["SELECT größe FROM users", "SELECT \"größe\" FROM users"] {
+        assert_eq!(judged(text, "server_encoding", "UTF8"), Judgement::Read);
+        assert!(matches!(judged(text, "server_encoding", "LATIN1"), Judgement::Refused(_)), "{text}");
+    }
+    assert_eq!(judged("SELECT 'größe' FROM users", "server_encoding", "LATIN1"), Judgement::Read);
 }

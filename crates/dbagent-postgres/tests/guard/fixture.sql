@@ -96,6 +96,8 @@ CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
 CREATE FOREIGN DATA WRAPPER nothing;
 CREATE SERVER elsewhere FOREIGN DATA WRAPPER nothing;
 CREATE FOREIGN TABLE far (id integer) SERVER elsewhere;
+CREATE TABLE parted_far (id integer) PARTITION BY LIST (id);
+CREATE FOREIGN TABLE parted_far_1 PARTITION OF parted_far FOR VALUES IN (1) SERVER elsewhere;
 DO $$ BEGIN
   EXECUTE 'CREATE VIEW tower_0 AS SELECT 1 AS x';
   FOR i IN 1..12 LOOP EXECUTE format('CREATE VIEW tower_%s AS SELECT x FROM tower_%s', i, i - 1); END LOOP;

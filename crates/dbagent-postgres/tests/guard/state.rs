@@ -68,7 +68,9 @@ pub(crate) async fn fingerprint(owner: &mut PgConnection) -> Result<Vec<(String,
         sqlx::query_scalar("SELECT oid::regclass::text FROM pg_class WHERE relkind = 'S' ORDER BY 1")
             .fetch_all(&mut *owner)
             .await?;
-    parts.extend(sequences.iter().map(|s| format!("SELECT '{s}'::text, s::text FROM {s} AS s")));
+    parts.extend(
+        sequences.iter().map(|s| format!("SELECT '{s}'::text, last_value || ' ' || is_called FROM {s}")),
+    );
     parts.extend(OTHERS.iter().map(|(name, sql)| format!("SELECT '{name}'::text, ({sql})::text")));
     let rows = sqlx::raw_sql(AssertSqlSafe(parts.join(" UNION ALL "))).fetch_all(owner).await?;
     Ok(rows.iter().map(|r| (r.get(0), r.get::<Option<String>, _>(1).unwrap_or_default())).collect())

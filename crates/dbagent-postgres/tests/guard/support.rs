@@ -82,7 +82,7 @@ pub(crate) enum Judged {
 pub(crate) struct Scratch {
     pub(crate) owner: PgConnection,
     connection: PgConnection,
-    admin: PgConnection,
+    admin: PgConnectOptions,
     url: String,
     name: String,
     roles: Vec<String>,
@@ -125,9 +125,12 @@ impl Scratch {
 
     pub(crate) async fn at(url: &str, fixtures: &[&str]) -> Self {
         let options: PgConnectOptions = url.parse().expect("a URL");
-        let mut admin = PgConnection::connect_with(&options).await.expect("a server");
+        let mut connection = PgConnection::connect_with(&options).await.expect("a server");
         let name = format!("guard_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        execute(&mut admin, &format!("CREATE DATABASE {name} TEMPLATE template0")).await.expect("a database");
+        execute(&mut connection, &format!("CREATE DATABASE {name} TEMPLATE template0"))
+            .await
+            .expect("a database");
+        let admin = options.clone();
         let options = options.database(&name);
         let mut owner = PgConnection::connect_with(&options).await.expect("a database");
         for text in [SETUP].iter().chain(fixtures) {
@@ -199,6 +202,11 @@ impl Scratch {
         row.get(0)
     }
 
+    /// A connection beside the owner's.
+    pub(crate) fn other(&mut self) -> &mut PgConnection {
+        &mut self.connection
+    }
+
     /// The database as a target of its owner, who is a superuser.
     pub(crate) fn target(&self) -> Target {
         Target::new("scratch", ConnUrl::parse(&self.url).expect("a URL"))
@@ -220,16 +228,27 @@ impl Scratch {
         Target::new("scratch", ConnUrl::parse(&url).expect("a URL"))
     }
 
-    pub(crate) async fn close(mut self) {
-        self.connection.close().await.expect("a close");
-        for role in &self.roles {
-            execute(&mut self.owner, &format!("DROP OWNED BY {role}")).await.expect("a role");
-        }
-        self.owner.close().await.expect("a close");
-        execute(&mut self.admin, &format!("DROP DATABASE {} WITH (FORCE)", self.name)).await.expect("a drop");
-        for role in &self.roles {
-            execute(&mut self.admin, &format!("DROP ROLE {role}")).await.expect("a role");
-        }
+    /// Says that nothing is left to do with it.
+    pub(crate) fn done(self) {}
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let (admin, name, roles) = (self.admin.clone(), self.name.clone(), self.roles.clone());
+        let work = async move {
+            let mut admin = PgConnection::connect_with(&admin).await?;
+            execute(&mut admin, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
+            for role in roles {
+                execute(&mut admin, &format!("DROP ROLE IF EXISTS {role}")).await?;
+            }
+            Ok::<(), sqlx::Error>(())
+        };
+        let thread = std::thread::spawn(|| {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            _ = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), work).await });
+        });
+        _ = thread.join();
     }
 }
 
