@@ -41,7 +41,7 @@ async fn every_row_is_judged_as_it_says_in_a_live_catalogue_and_what_is_cleared_
                 }
             }
         }
-        scratch.done();
+        drop(scratch);
         assert!(wrong.is_empty(), "{server}: {}", wrong.join("\n"));
         assert!(ran > 150, "{ran}");
     }

@@ -21,14 +21,14 @@ const BATCH: usize = 12;
 /// A hardened connection that is opened again when a row ends it.
 struct Door {
     target: Target,
-    door: Option<RawHardened>,
+    open: Option<RawHardened>,
     ran: usize,
 }
 
 impl Door {
     async fn run(&mut self, statement: &str) {
         let call = || CallContext::within(Duration::from_secs(5));
-        let door = match self.door.take() {
+        let door = match self.open.take() {
             Some(door) => door,
             None => raw_hardened(&self.target, &call()).await.unwrap(),
         };
@@ -42,7 +42,7 @@ impl Door {
             }
             Err(_) => {}
         }
-        self.door = Some(door);
+        self.open = Some(door);
     }
 }
 
@@ -76,7 +76,7 @@ async fn the_fingerprint_notices_what_it_is_for() {
         let again = fingerprint(&mut scratch.owner).await.unwrap();
         assert_eq!(now, again, "{change}");
     }
-    scratch.done();
+    drop(scratch);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,7 +86,7 @@ async fn deny_rows_leave_no_trace_but_for_those_that_are_listed() {
     let mut target = scratch.as_plain_owner().await;
     target.guardrails.query_timeout_s = 2;
     let rows: Vec<_> = rows().into_iter().filter(|r| !r.allow).collect();
-    let mut door = Door { target, door: None, ran: 0 };
+    let mut door = Door { target, open: None, ran: 0 };
     let mut traces = BTreeMap::new();
     let mut before = fingerprint(&mut scratch.owner).await.unwrap();
     for batch in rows.chunks(BATCH) {
@@ -110,7 +110,7 @@ async fn deny_rows_leave_no_trace_but_for_those_that_are_listed() {
     }
     let ran = door.ran;
     drop(door);
-    scratch.done();
+    drop(scratch);
     let new: Vec<_> = traces.iter().filter(|(id, _)| !STILL_CHANGE.iter().any(|(s, _)| s == id)).collect();
     assert!(new.is_empty(), "these leave a trace and are not on the list: {new:#?}");
     let gone: Vec<_> = STILL_CHANGE.iter().filter(|(id, _)| !traces.contains_key(*id)).collect();

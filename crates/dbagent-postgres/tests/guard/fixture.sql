@@ -102,3 +102,26 @@ DO $$ BEGIN
   EXECUTE 'CREATE VIEW tower_0 AS SELECT 1 AS x';
   FOR i IN 1..12 LOOP EXECUTE format('CREATE VIEW tower_%s AS SELECT x FROM tower_%s', i, i - 1); END LOOP;
 END $$;
+
+-- Casts that run unseen.
+CREATE FUNCTION to_bytes(float8) RETURNS bytea LANGUAGE plpgsql AS $$ BEGIN PERFORM public.nuke(); RETURN ''; END $$;
+CREATE CAST (float8 AS bytea) WITH FUNCTION to_bytes (float8);
+CREATE TYPE shade AS ENUM ('dark', 'light');
+CREATE TABLE shades (s shade);
+CREATE FUNCTION shade_number(shade) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN public.nuke(); END $$;
+CREATE CAST (shade AS integer) WITH FUNCTION shade_number (shade) AS IMPLICIT;
+
+-- Functions of any type, with names, and with any number of arguments.
+CREATE FUNCTION any_row(anyelement) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM public.nuke(); RETURN ''; END $$;
+CREATE FUNCTION named(a integer, b integer DEFAULT 2) RETURNS integer LANGUAGE sql AS 'SELECT a + b';
+CREATE FUNCTION many(VARIADIC integer[]) RETURNS integer LANGUAGE sql AS 'SELECT cardinality($1)';
+CREATE FUNCTION rows_of() RETURNS SETOF users LANGUAGE sql STABLE AS 'SELECT * FROM public.users';
+CREATE FUNCTION table_of() RETURNS TABLE (a integer, b text) LANGUAGE sql STABLE AS 'SELECT id, name FROM public.users';
+CREATE FUNCTION sql_locks() RETURNS integer LANGUAGE sql AS 'SELECT id FROM public.users LIMIT 1 FOR UPDATE';
+CREATE FUNCTION sql_sets() RETURNS text LANGUAGE sql AS 'SELECT set_config(''a.b'', ''c'', false)';
+CREATE FUNCTION sql_temp() RETURNS void LANGUAGE sql AS 'CREATE TEMP TABLE made (a integer)';
+CREATE PROCEDURE proc() LANGUAGE sql AS 'SELECT 1';
+CREATE TABLE nested_default (id integer DEFAULT nuke());
+CREATE VIEW v_nested AS SELECT (SELECT max(id) FROM users WHERE id < ANY (SELECT nuke())) AS m;
+CREATE VIEW v_secret AS SELECT rolname FROM pg_authid;
+CREATE VIEW v_window AS SELECT sum(id) OVER (ORDER BY id ROWS nuke() PRECEDING) AS s FROM users;

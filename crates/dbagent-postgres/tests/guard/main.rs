@@ -8,7 +8,11 @@ mod depth;
 #[cfg(test)]
 mod door;
 #[cfg(test)]
+mod extensions;
+#[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod lists;
 #[cfg(test)]
 mod live;
 #[cfg(test)]

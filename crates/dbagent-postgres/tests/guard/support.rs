@@ -227,9 +227,6 @@ impl Scratch {
         self.roles.push(role);
         Target::new("scratch", ConnUrl::parse(&url).expect("a URL"))
     }
-
-    /// Says that nothing is left to do with it.
-    pub(crate) fn done(self) {}
 }
 
 impl Drop for Scratch {

@@ -248,3 +248,34 @@ async fn calls_take_the_round_trips_that_the_readme_says() {
         }
     }
 }
+
+/// Plain tables are looked up once in a while; what may be something else by now, each time.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_plain_tables_are_kept_in_mind() {
+    let setup = "CREATE TABLE t (a int); CREATE VIEW v AS SELECT a FROM t;
+                 CREATE FUNCTION twice(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 * 2'";
+    let Some(db) = Scratch::with(setup).await else { return };
+    let proxy = Proxy::before(&db.url, "127.0.0.1").await;
+    for (ttl, text, kept) in [
+        (60, "SELECT a FROM t", true),
+        (60, "SELECT count(a) + 1 FROM t", true),
+        (0, "SELECT a FROM t", false),
+        (60, "SELECT a FROM v", false),
+        (60, "SELECT twice(a) FROM t", false),
+        (60, "SELECT a FROM later", false),
+    ] {
+        let mut scratch = target(&proxy.url);
+        scratch.guardrails.catalogue_ttl_s = ttl;
+        let session = open(scratch).await.unwrap();
+        let mut trips = Vec::new();
+        for _ in 0..2 {
+            let call = call();
+            let judged = session.judge(Request::text(text), Some(10), &call);
+            assert!(
+                matches!(counted(&db, &proxy, &mut trips, judged).await, Ok(Verdict::Cleared(_))),
+                "{text}"
+            );
+        }
+        assert_eq!(trips[1] == 0, kept, "{text}: {trips:?}");
+    }
+}
