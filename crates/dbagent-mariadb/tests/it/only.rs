@@ -1,11 +1,12 @@
 //! What only MariaDB has.
 
 use dbagent_core::ErrorKind;
-use dbagent_core::ObjectName;
 use dbagent_core::catalog::ObjectKind;
+use dbagent_core::session::Verdict;
+use dbagent_core::{ObjectName, Policy, Request, Target};
 use dbagent_testkit::conformance::Value;
 
-use crate::it::support::{call, refused, rows, scratch, scratch_with, session, skipped, target};
+use crate::it::support::{call, open, refused, rows, scratch, scratch_with, session, skipped, target};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sequences_and_versions_are_described() {
@@ -59,4 +60,21 @@ async fn a_plugin_that_the_driver_lacks_is_named() {
     let e = refused(target(&scratch.url_of(&name, "secret"))).await;
     assert_eq!(e.kind(), ErrorKind::Authentication, "{e}");
     assert!(e.to_string().contains("client_ed25519"), "{e}");
+}
+
+/// Where names of tables are not told apart by case, neither are they by rules.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_without_case() {
+    let Some(server) = crate::it::modes::server_with(&["--lower-case-table-names=1"]).await else { return };
+    let scratch = crate::own::scratch(server.url(), crate::own::Scratch::fresh_name()).await.unwrap();
+    let mut owner = scratch.owner().await.unwrap();
+    owner.run("CREATE TABLE Users (Id INT)").await.unwrap();
+    let session = open(target(scratch.url())).await.unwrap();
+    let described = session.describe(&[ObjectName::new("USERS")], &call()).await.unwrap();
+    assert_eq!(described.found[0].summary.name, ObjectName::new("users"));
+    assert_eq!(rows(&session, "SELECT ID FROM uSERS").await.len(), 0);
+    let policy = Policy::default().deny("*.Users").unwrap();
+    let session = open(Target { policy, ..target(scratch.url()) }).await.unwrap();
+    let verdict = session.judge(Request::text("SELECT 1 FROM uSERS"), None, &call()).await.unwrap();
+    assert!(matches!(verdict, Verdict::Refused(_)), "{verdict:?}");
 }
