@@ -1,12 +1,11 @@
 //! What only MariaDB has.
 
-use dbagent_core::ErrorKind;
 use dbagent_core::catalog::ObjectKind;
 use dbagent_core::session::Verdict;
 use dbagent_core::{ObjectName, Policy, Request, Target};
 use dbagent_testkit::conformance::Value;
 
-use crate::it::support::{call, open, refused, rows, scratch, scratch_with, session, skipped, target};
+use crate::it::support::{call, open, rows, scratch_with, session, target};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sequences_and_versions_are_described() {
@@ -42,24 +41,6 @@ async fn types_of_its_own_are_texts() {
         rows(&session, "SELECT u, a FROM t").await,
         [[Value::text(uuid), Value::text("2001:db8::ff00:42:8329")]]
     );
-}
-
-/// What the driver cannot do is named.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_plugin_that_the_driver_lacks_is_named() {
-    let Some(scratch) = scratch().await else { return };
-    let mut owner = scratch.owner().await.unwrap();
-    if owner.run("INSTALL SONAME 'auth_ed25519'").await.is_err() {
-        let known =
-            owner.rows("SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'ed25519'").await;
-        if known.unwrap().is_empty() {
-            return skipped("the server has no plugin auth_ed25519");
-        }
-    }
-    let name = scratch.reader("IDENTIFIED VIA ed25519 USING PASSWORD('secret')").await.unwrap();
-    let e = refused(target(&scratch.url_of(&name, "secret"))).await;
-    assert_eq!(e.kind(), ErrorKind::Authentication, "{e}");
-    assert!(e.to_string().contains("client_ed25519"), "{e}");
 }
 
 /// Where names of tables are not told apart by case, neither are they by rules.

@@ -3,7 +3,7 @@
 use dbagent_core::{ErrorKind, ObjectName};
 
 use super::support::{call, fails, rows, scratch_with, session};
-use crate::own::sqlx;
+use dbagent_mysql_common::sqlx;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mistakes_have_a_kind_a_number_and_a_place() {
