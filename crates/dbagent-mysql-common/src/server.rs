@@ -37,12 +37,15 @@ impl Server {
         (found < oldest).then_some(text)
     }
 
-    /// Pins the SQL mode (the one parameter), and asks for statistics as they are now.
+    /// Pins the SQL mode and how long a GROUP_CONCAT may become (the parameters), and asks for statistics as
+    /// they are now.
     pub(crate) const fn pin(self) -> &'static str {
         match self {
             // The server keeps sizes of tables for a day otherwise.
-            Self::MySql => "SET SESSION sql_mode = ?, information_schema_stats_expiry = 0",
-            Self::MariaDb => "SET SESSION sql_mode = ?",
+            Self::MySql => {
+                "SET SESSION sql_mode = ?, group_concat_max_len = ?, information_schema_stats_expiry = 0"
+            }
+            Self::MariaDb => "SET SESSION sql_mode = ?, group_concat_max_len = ?",
         }
     }
 

@@ -24,7 +24,6 @@ use crate::catalog::{self, Scope};
 use crate::connect::Opener;
 use crate::error;
 use crate::flavor::{Flavor, Server};
-use crate::location::Location;
 use crate::pool::{Left, Pool};
 use crate::read::{self, Ended, Failed};
 use crate::{account, bind, estimate, resolve};
@@ -51,10 +50,9 @@ impl MySqlSession {
         target: &Target,
         context: &OpenContext,
     ) -> Result<Self> {
-        let location = Location::of(target)?;
-        let wait =
-            location.connect_timeout.unwrap_or(Duration::from_secs(context.guardrails.connect_timeout_s));
-        let opener = Opener::new(flavor.server(), location)?;
+        let opener = Opener::new(flavor.server(), target)?;
+        let given = opener.location().connect_timeout;
+        let wait = given.unwrap_or(Duration::from_secs(context.guardrails.connect_timeout_s));
         let first = opener.open(&context.call.limited(wait)).await?;
         Ok(Self {
             flavor,

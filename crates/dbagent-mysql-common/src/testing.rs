@@ -16,7 +16,6 @@ use crate::bind;
 use crate::connect::{Conn, Opener};
 use crate::error::translate;
 use crate::flavor::Server;
-use crate::location::Location;
 use crate::read;
 
 /// A connection as a session opens it, with nobody judging what runs on it.
@@ -30,7 +29,7 @@ pub struct RawHardened {
 /// # Errors
 /// As opening a session on it.
 pub async fn raw_hardened(server: Server, target: &Target, call: &CallContext) -> Result<RawHardened> {
-    let opener = Opener::new(server, Location::of(target)?)?;
+    let opener = Opener::new(server, target)?;
     Ok(RawHardened { conn: opener.open(call).await?, server })
 }
 
@@ -88,7 +87,7 @@ impl Owner {
     /// As opening a session.
     pub async fn connect(server: Server, url: &str) -> Result<Self> {
         let target = Target::new("owner", ConnUrl::parse(url)?);
-        let opener = Opener::new(server, Location::of(&target)?)?;
+        let opener = Opener::new(server, &target)?;
         Ok(Self(opener.connect(&CallContext::within(Duration::from_secs(60))).await?))
     }
 

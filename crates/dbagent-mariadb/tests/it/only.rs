@@ -1,11 +1,11 @@
 //! What only MariaDB has.
 
-use dbagent_core::ErrorKind;
-use dbagent_core::ObjectName;
 use dbagent_core::catalog::ObjectKind;
+use dbagent_core::session::Verdict;
+use dbagent_core::{ObjectName, Policy, Request, Target};
 use dbagent_testkit::conformance::Value;
 
-use crate::it::support::{call, refused, rows, scratch, scratch_with, session, skipped, target};
+use crate::it::support::{call, open, rows, scratch_with, session, target};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sequences_and_versions_are_described() {
@@ -43,20 +43,19 @@ async fn types_of_its_own_are_texts() {
     );
 }
 
-/// What the driver cannot do is named.
+/// Where names of tables are not told apart by case, neither are they by rules.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plugin_that_the_driver_lacks_is_named() {
-    let Some(scratch) = scratch().await else { return };
+async fn names_without_case() {
+    let Some(server) = crate::it::modes::server_with(&["--lower-case-table-names=1"]).await else { return };
+    let scratch = crate::own::scratch(server.url(), crate::own::Scratch::fresh_name()).await.unwrap();
     let mut owner = scratch.owner().await.unwrap();
-    if owner.run("INSTALL SONAME 'auth_ed25519'").await.is_err() {
-        let known =
-            owner.rows("SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'ed25519'").await;
-        if known.unwrap().is_empty() {
-            return skipped("the server has no plugin auth_ed25519");
-        }
-    }
-    let name = scratch.reader("IDENTIFIED VIA ed25519 USING PASSWORD('secret')").await.unwrap();
-    let e = refused(target(&scratch.url_of(&name, "secret"))).await;
-    assert_eq!(e.kind(), ErrorKind::Authentication, "{e}");
-    assert!(e.to_string().contains("client_ed25519"), "{e}");
+    owner.run("CREATE TABLE Users (Id INT)").await.unwrap();
+    let session = open(target(scratch.url())).await.unwrap();
+    let described = session.describe(&[ObjectName::new("USERS")], &call()).await.unwrap();
+    assert_eq!(described.found[0].summary.name, ObjectName::new("users"));
+    assert_eq!(rows(&session, "SELECT ID FROM uSERS").await.len(), 0);
+    let policy = Policy::default().deny("*.Users").unwrap();
+    let session = open(Target { policy, ..target(scratch.url()) }).await.unwrap();
+    let verdict = session.judge(Request::text("SELECT 1 FROM uSERS"), None, &call()).await.unwrap();
+    assert!(matches!(verdict, Verdict::Refused(_)), "{verdict:?}");
 }

@@ -5,6 +5,7 @@ mod corpus;
 mod depth;
 mod door;
 mod functions;
+mod fuzz;
 mod lexing;
 mod live;
 mod names;

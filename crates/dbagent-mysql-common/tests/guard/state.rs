@@ -73,10 +73,11 @@ impl State {
     pub(crate) fn undo(&self, before: &Self) -> Vec<String> {
         let lines = |state: &Self, part: &str| state.0.get(part).cloned().unwrap_or_default();
         let mut out = vec!["UNLOCK TABLES".to_owned()];
-        out.push(match KIT.id {
-            "mysql" => "UNLOCK INSTANCE".to_owned(),
-            _ => "BACKUP STAGE END".to_owned(),
-        });
+        let own: &[&str] = match KIT.id {
+            "mysql" => &["UNLOCK INSTANCE", "STOP REPLICA", "RESET REPLICA ALL", "RESET PERSIST"],
+            _ => &["BACKUP STAGE END", "STOP SLAVE", "RESET SLAVE ALL"],
+        };
+        out.extend(own.iter().map(|s| (*s).to_owned()));
         let was = lines(before, "settings");
         for line in lines(self, "settings").iter().filter(|l| !was.contains(l)) {
             let name = line.split('|').next().unwrap_or_default();
@@ -143,6 +144,8 @@ fn questions(database: &str) -> Vec<(&'static str, String)> {
         ("statistics", format!("SELECT * FROM mysql.innodb_table_stats WHERE database_name = '{database}' AND 1 = 0")),
         ("locks", "SELECT IS_USED_LOCK('a') IS NOT NULL, IS_FREE_LOCK('b') IS NOT NULL".to_owned()),
     ];
+    // Says so where somebody locked it.
+    all.push(("writable", format!("UPDATE `{database}`.users SET id = id WHERE 1 = 0")));
     for table in ["users", "orders", "logs", "places", "named"] {
         all.push((table, format!("SELECT * FROM `{database}`.`{table}`")));
     }

@@ -127,7 +127,7 @@ async fn an_empty_database_and_one_of_many_tables() {
         seen.extend(listed.objects.into_iter().map(|o| o.name));
     }
     // As many questions for a thousand tables as for one.
-    let asked = async |owner: &mut own::Owner| -> u64 {
+    let asked = async |owner: &mut dbagent_mysql_common::testing::Owner| -> u64 {
         let found = owner.rows("SHOW GLOBAL STATUS LIKE 'Com_stmt_execute'").await.unwrap();
         found[0][1].clone().unwrap().parse().unwrap()
     };

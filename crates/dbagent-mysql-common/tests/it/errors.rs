@@ -3,7 +3,7 @@
 use dbagent_core::{ErrorKind, ObjectName};
 
 use super::support::{call, fails, rows, scratch_with, session};
-use crate::own::sqlx;
+use dbagent_mysql_common::sqlx;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mistakes_have_a_kind_a_number_and_a_place() {
@@ -103,4 +103,16 @@ async fn a_table_that_somebody_locks() {
     assert_eq!(e.kind(), ErrorKind::Timeout, "{e}");
     owner.run("UNLOCK TABLES").await.unwrap();
     assert_eq!(rows(&session, "SELECT a FROM t").await, [[1.into()]]);
+}
+
+/// The servers cut a GROUP_CONCAT without an error, MySQL after 1,024 bytes.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_put_together_is_whole_or_an_error() {
+    let Some(scratch) = super::support::numbers().await else { return };
+    let session = session(&scratch).await;
+    // 100 characters and a comma, but for the last.
+    let found = rows(&session, "SELECT LENGTH(GROUP_CONCAT(t)) FROM numbers WHERE i <= 5000").await;
+    assert_eq!(found, [[(5_000 * 101 - 1).into()]]);
+    let e = fails(&session, "SELECT GROUP_CONCAT(t) FROM numbers").await;
+    assert_eq!(e.kind(), ErrorKind::TooLarge, "{e}");
 }

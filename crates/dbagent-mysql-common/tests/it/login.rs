@@ -14,9 +14,9 @@ async fn works(target: Target) {
 /// Whether the session's connection is encrypted.
 async fn cipher(target: Target) -> bool {
     let mut raw = own::raw_hardened(&target, &super::support::call()).await.unwrap();
-    let row = own::sqlx::query("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
+    let row = dbagent_mysql_common::sqlx::query("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
     let row = row.fetch_one(raw.connection()).await.unwrap();
-    use own::sqlx::Row as _;
+    use dbagent_mysql_common::sqlx::Row as _;
     !row.get::<String, _>(1).is_empty()
 }
 
@@ -115,4 +115,51 @@ async fn the_other_product_is_told_apart() {
         "{:?}",
         e.hint_text()
     );
+}
+
+/// A server that greets, and then asks for a login by this plugin.
+async fn server_that_wants(plugin: &'static str) -> u16 {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let packet = |sequence: u8, payload: &[u8]| {
+        let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
+        [&length[..3], &[sequence], payload].concat()
+    };
+    // Version, number, the first half of the nonce; 4.1, secure connection and plugins; the second half.
+    let greeting = [
+        &b"\x0a9.9.9-test\0\x01\0\0\0abcdefgh\0\x00\x82\x2d\x02\0\x08\0\x15"[..],
+        &[0; 10],
+        b"ijklmnopqrst\0mysql_native_password\0",
+    ]
+    .concat();
+    let greeting = packet(0, &greeting);
+    let change = packet(2, &[b"\xfe", plugin.as_bytes(), b"\0", &[7; 32]].concat());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let (greeting, change) = (greeting.clone(), change.clone());
+            tokio::spawn(async move {
+                stream.write_all(&greeting).await?;
+                let mut login = [0; 1_024];
+                if stream.read(&mut login).await? > 0 {
+                    stream.write_all(&change).await?;
+                }
+                // Until the other side has had enough.
+                stream.read(&mut login).await
+            });
+        }
+    });
+    port
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_that_the_driver_lacks_is_named() {
+    let scheme = own::DIALECT.id();
+    for plugin in ["client_ed25519", "parsec", "authentication_ldap_sasl_client", "mysql_clear_password"] {
+        let port = server_that_wants(plugin).await;
+        let e = refused(target(&format!("{scheme}://bob:secret@127.0.0.1:{port}/x"))).await;
+        assert_eq!(e.kind(), ErrorKind::Authentication, "{plugin}: {e}");
+        assert!(e.message().contains(&format!("the plugin {plugin}")), "{e}");
+        assert!(!format!("{e} {e:?} {:?}", e.hint_text()).contains("secret"), "{e}");
+    }
 }

@@ -6,6 +6,7 @@ mod errors;
 mod hygiene;
 mod login;
 mod lost;
+pub(crate) mod modes;
 mod stopping;
 pub(crate) mod support;
 mod types;

@@ -6,6 +6,8 @@ mod depth;
 #[cfg(test)]
 mod grammars;
 #[cfg(test)]
+mod hooks;
+#[cfg(test)]
 mod property;
 #[cfg(test)]
 mod rows;
