@@ -115,7 +115,8 @@ fn sample(name: &ObjectName) -> Request {
 ///
 /// - The file may be open for writing: `query_only` and the authorizer stand alone between a statement and
 ///   a write.
-/// - Databases that the host attached are in scope, as namespaces of their own.
+/// - Databases that the host attached are in scope, as namespaces of their own. Attach them before: a rule of
+///   the policy may name only those that are there.
 /// - Functions, collations and modules that the host registered run if the policy allows them by name
 ///   (`allow_functions`); what they do is the host's business.
 /// - There is one connection: one statement at a time. A handle on it that the host keeps elsewhere, or a

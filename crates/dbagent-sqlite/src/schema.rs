@@ -10,6 +10,8 @@ use crate::parse::ddl::{self, Definition};
 
 /// The schema that a name without one is looked up in, when no other schema has it.
 pub(crate) const MAIN: &str = "main";
+/// The schema of temporary objects.
+pub(crate) const TEMP: &str = "temp";
 
 /// A row of a schema table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +74,8 @@ pub(crate) fn schemas(db: &Connection) -> Result<Vec<String>> {
     let mut statement =
         db.prepare("SELECT name FROM pragma_database_list ORDER BY name = 'temp' COLLATE NOCASE DESC, seq")?;
     let mut names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_>>()?;
-    if !names.iter().any(|n| n.eq_ignore_ascii_case("temp")) {
-        names.insert(0, "temp".to_owned());
+    if !names.iter().any(|n| n.eq_ignore_ascii_case(TEMP)) {
+        names.insert(0, TEMP.to_owned());
     }
     Ok(names)
 }

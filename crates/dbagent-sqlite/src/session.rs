@@ -32,6 +32,8 @@ pub(crate) struct SqliteSession {
     pool: Pool,
     resolver: Resolver,
     policy: Policy,
+    /// `main`, `temp`, and what the host had attached.
+    schemas: Vec<String>,
 }
 
 impl SqliteSession {
@@ -46,7 +48,8 @@ impl SqliteSession {
         })??;
         let wait = timeout.unwrap_or(Duration::from_secs(context.guardrails.connect_timeout_s));
         let pool = Pool::new(opener, first, CONNECTIONS as usize, wait);
-        Ok(Self { pool, resolver: Resolver::default(), policy: target.policy.clone() })
+        let schemas = vec![schema::MAIN.to_owned(), schema::TEMP.to_owned()];
+        Ok(Self { pool, resolver: Resolver::default(), policy: target.policy.clone(), schemas })
     }
 
     /// Works over a connection that the host brought.
@@ -54,11 +57,18 @@ impl SqliteSession {
         let timeout = target.credential.seconds("connect_timeout")?;
         let conn = harden(connection, &target.policy, timeout.unwrap_or(LOCK_WAIT))
             .map_err(|e| translate(e, Phase::Open))?;
+        conn.watch.set_catalogue(true);
+        let schemas = schema::schemas(&conn.db);
+        conn.watch.set_catalogue(false);
+        let mut schemas = schemas.map_err(|e| translate(e, Phase::Open))?;
+        // The first one is proposed to whoever writes a rule for none of them.
+        schemas.sort_by_key(|s| s != schema::MAIN);
         let wait = timeout.unwrap_or(Duration::from_secs(target.guardrails.connect_timeout_s));
         Ok(Self {
             pool: Pool::of_one(conn, wait),
             resolver: Resolver::default(),
             policy: target.policy.clone(),
+            schemas,
         })
     }
 
@@ -84,6 +94,10 @@ impl SqliteSession {
 impl Session for SqliteSession {
     fn settings(&self) -> Settings {
         Settings::new().with(Settings::DEFAULT_NAMESPACE, schema::MAIN).with("version", rusqlite::version())
+    }
+
+    fn namespaces(&self) -> Vec<String> {
+        self.schemas.clone()
     }
 
     async fn resolve(&self, needs: &Needs, call: &CallContext) -> Result<Resolution> {
