@@ -79,6 +79,7 @@ impl GuardedSession {
     /// [`ErrorKind::Config`] for wrong credentials and for rules that can hold for nothing; what the dialect says when the database cannot be
     /// opened; [`ErrorKind::Timeout`] after `connect_timeout_s`.
     pub async fn open(dialect: &'static Dialect, mut target: Target, call: &CallContext) -> Result<Self> {
+        target.guardrails.check().map_err(|e| e.with("database", &target.name))?;
         target.credential = target.credential.normalise(dialect.id(), dialect.known_credentials())?;
         let given = |key: &str| target.credential.get(key).is_some();
         if target.url.has_user_info() && (given("user") || given("password")) {
@@ -116,8 +117,10 @@ impl GuardedSession {
     /// documents which guarantees are lost.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] for a rule of the policy that names a namespace which the session cannot have.
+    /// [`ErrorKind::Config`] for a limit of 0, and for a rule of the policy that names a namespace which the
+    /// session cannot have.
     pub fn over(dialect: &'static Dialect, target: Target, session: Box<dyn Session>) -> Result<Self> {
+        target.guardrails.check().map_err(|e| e.with("database", &target.name))?;
         rules::check(dialect, &target.policy, &session.namespaces())
             .map_err(|e| e.with("database", &target.name))?;
         let session: Arc<dyn Session> = Arc::from(session);
