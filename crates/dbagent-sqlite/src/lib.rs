@@ -124,7 +124,8 @@ fn sample(name: &ObjectName) -> Request {
 /// - Whether the file was deleted or replaced is not noticed.
 ///
 /// # Errors
-/// [`Config`](dbagent_core::ErrorKind::Config) for a wrong credential; what SQLite says.
+/// [`Config`](dbagent_core::ErrorKind::Config) for a wrong credential, and for a rule of the policy that names
+/// the schema table by another name than `sqlite_schema`; what SQLite says.
 pub fn from_connection(connection: rusqlite::Connection, target: &Target) -> Result<Box<dyn Session>> {
     Ok(Box::new(SqliteSession::over(connection, target)?))
 }

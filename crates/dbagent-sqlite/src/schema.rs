@@ -1,7 +1,7 @@
 //! Looks names up in the schema tables of a connection.
 
-use dbagent_core::ObjectName;
 use dbagent_core::catalog::ObjectKind;
+use dbagent_core::{Error, ErrorKind, ObjectName, Policy};
 use rusqlite::{Connection, OptionalExtension as _, Result, Row, params};
 
 use crate::ident::Ident;
@@ -153,6 +153,30 @@ fn schema_table(name: &ObjectName) -> Option<Entry> {
         table: "sqlite_schema".to_owned(),
         sql: None,
     })
+}
+
+/// Checks that no rule names a schema table by another name than the one that it is judged by: such a rule
+/// would hold for nothing.
+///
+/// # Errors
+/// [`ErrorKind::Config`]: says what to write.
+pub(crate) fn check_rules(policy: &Policy) -> std::result::Result<(), Error> {
+    for rule in policy.deny.iter().chain(&policy.allow) {
+        let name = rule.object().to_ascii_lowercase();
+        let write = match name.as_str() {
+            "sqlite_master" => "sqlite_schema",
+            "sqlite_temp_master" | "sqlite_temp_schema" => "temp.sqlite_schema",
+            _ => continue,
+        };
+        return Err(Error::new(
+            ErrorKind::Config,
+            format!(
+                "the rule `{rule}` of the policy would hold for nothing: {name} is judged under the name sqlite_schema"
+            ),
+        )
+        .hint(format!("write `{write}`")));
+    }
+    Ok(())
 }
 
 /// Whether a name is one that SQLite keeps for itself.

@@ -39,6 +39,7 @@ pub(crate) struct SqliteSession {
 impl SqliteSession {
     /// Opens the file that the target's URL names.
     pub(crate) async fn open(target: &Target, context: &OpenContext) -> Result<Self> {
+        schema::check_rules(&target.policy)?;
         let timeout = target.credential.seconds("connect_timeout")?;
         let opener =
             Opener::new(Location::of(&target.url)?, target.policy.clone(), timeout.unwrap_or(LOCK_WAIT))?;
@@ -54,6 +55,7 @@ impl SqliteSession {
 
     /// Works over a connection that the host brought.
     pub(crate) fn over(connection: Connection, target: &Target) -> Result<Self> {
+        schema::check_rules(&target.policy)?;
         let timeout = target.credential.seconds("connect_timeout")?;
         let conn = harden(connection, &target.policy, timeout.unwrap_or(LOCK_WAIT))
             .map_err(|e| translate(e, Phase::Open))?;

@@ -81,6 +81,11 @@ impl fmt::Display for Pattern {
 }
 
 impl Pattern {
+    /// The part for the object, wild cards and all.
+    pub fn object(&self) -> &str {
+        &self.object
+    }
+
     /// The namespace, where it is spelt out.
     pub(crate) fn namespace(&self) -> Option<&str> {
         (!self.namespace.contains(['*', '?'])).then_some(&*self.namespace)

@@ -234,3 +234,22 @@ async fn a_column_rule_without_its_first_part_does_not_open() {
         assert!(e.hint_text().unwrap().contains(".t"), "{rule}: {e:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_for_another_name_of_the_schema_table_does_not_open() {
+    let scratch = scratch();
+    for (rule, write) in [
+        ("sqlite_master", "`sqlite_schema`"),
+        ("main.SQLite_Master", "`sqlite_schema`"),
+        ("*.sqlite_master.sql", "`sqlite_schema`"),
+        ("sqlite_temp_master", "`temp.sqlite_schema`"),
+    ] {
+        let policies = [Policy::default().deny(rule), Policy::default().allow("*").unwrap().allow(rule)];
+        for policy in policies.map(Result::unwrap) {
+            let e = open(Target { policy, ..scratch.target() }).await.map(|_| ()).unwrap_err();
+            assert_eq!(e.kind(), ErrorKind::Config, "{rule}: {e}");
+            assert!(e.hint_text().unwrap().contains(write), "{rule}: {e:?}");
+        }
+    }
+    scratch.session_under(Policy::default().deny("sqlite_*").unwrap()).await;
+}
