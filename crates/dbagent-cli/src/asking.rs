@@ -88,6 +88,8 @@ pub(crate) enum Status {
     Answered,
     /// The offline planner was not sure what was meant, and says so.
     Unsure,
+    /// The database did not answer what the offline planner asked it; the answer says why.
+    Failed,
     /// A budget was used up; the answer is what was there.
     Incomplete,
     /// With an error.
@@ -100,6 +102,7 @@ impl Status {
         match self {
             Self::Answered => "answered",
             Self::Unsure => "unsure",
+            Self::Failed => "failed",
             Self::Incomplete => "incomplete",
             Self::Error => "error",
         }
@@ -109,7 +112,7 @@ impl Status {
     pub(crate) const fn exit(self) -> Exit {
         match self {
             Self::Answered => Exit::Done,
-            Self::Unsure | Self::Error => Exit::Negative,
+            Self::Unsure | Self::Failed | Self::Error => Exit::Negative,
             Self::Incomplete => Exit::Limit,
         }
     }
@@ -136,12 +139,12 @@ impl Findings {
         let mut tools: HashMap<&str, String> = HashMap::new();
         let mut failed: Vec<&str> = Vec::new();
         let mut asked: Vec<&str> = Vec::new();
-        let mut unsure = false;
+        let mut last = Finish::Stop;
         for record in &answer.facts {
             match &record.fact {
                 Fact::ModelReplied { calls, finish, .. } => {
                     asked = calls.iter().map(|c| c.name.as_str()).collect();
-                    unsure = *finish == Finish::Other("unsure".to_owned());
+                    last.clone_from(finish);
                 }
                 Fact::CallFinished { key, is_error, .. } => {
                     let place = key.rsplit_once('c').and_then(|(_, place)| place.parse::<usize>().ok());
@@ -174,12 +177,13 @@ impl Findings {
                 _ => {}
             }
         }
-        let status = match &answer.end {
-            RunEnd::Answered if unsure => Status::Unsure,
-            RunEnd::Answered => Status::Answered,
+        let status = match (&answer.end, last) {
+            (RunEnd::Answered, Finish::Other(word)) if word == "unsure" => Status::Unsure,
+            (RunEnd::Answered, Finish::Other(word)) if word == "failed" => Status::Failed,
+            (RunEnd::Answered, _) => Status::Answered,
             _ => Status::Incomplete,
         };
-        if status == Status::Unsure {
+        if matches!(status, Status::Unsure | Status::Failed) {
             // What was looked up to understand the question is no answer to it.
             (rows, not_kept) = (None, None);
         }
@@ -392,6 +396,10 @@ mod tests {
         let unsure = answer(&[("query", false)], Finish::Other("unsure".into()), RunEnd::Answered);
         let findings = Findings::of(&unsure);
         assert_eq!((findings.status, findings.status.exit()), (Status::Unsure, Exit::Negative));
+        assert!(findings.rows.is_none());
+        let failed = answer(&[("query", false)], Finish::Other("failed".into()), RunEnd::Answered);
+        let findings = Findings::of(&failed);
+        assert_eq!((findings.status, findings.status.exit()), (Status::Failed, Exit::Negative));
         assert!(findings.rows.is_none());
         let over = answer(&[("query", false)], Finish::Stop, RunEnd::BudgetExhausted("turns".into()));
         assert_eq!(Findings::of(&over).status, Status::Incomplete);

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, ErrorKind, Result};
+
 /// What happens when a result has more rows than the call's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -75,6 +77,32 @@ impl Default for Guardrails {
 }
 
 impl Guardrails {
+    /// Checks that something can be done within them at all.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] for a limit of 0 under which every call would fail. A `row_budget`, a
+    /// `catalogue_ttl_s` and the thresholds of estimates may be 0.
+    pub fn check(&self) -> Result<()> {
+        for (name, value) in [
+            ("default_rows", self.default_rows),
+            ("hard_max_rows", self.hard_max_rows),
+            ("query_timeout_s", self.query_timeout_s),
+            ("max_result_tokens", self.max_result_tokens),
+            ("max_result_bytes", self.max_result_bytes),
+            ("max_cell_bytes", self.max_cell_bytes),
+            ("max_cell_chars", self.max_cell_chars as u64),
+            ("max_statement_bytes", self.max_statement_bytes as u64),
+            ("max_statement_tokens", self.max_statement_tokens as u64),
+            ("connect_timeout_s", self.connect_timeout_s),
+        ] {
+            if value == 0 {
+                return Err(Error::new(ErrorKind::Config, format!("the limit {name} must not be 0"))
+                    .hint("leave it out for its default"));
+            }
+        }
+        Ok(())
+    }
+
     /// The time limit of one statement.
     pub fn query_timeout(&self) -> Duration {
         Duration::from_secs(self.query_timeout_s)

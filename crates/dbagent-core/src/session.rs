@@ -2,6 +2,7 @@
 
 mod guarded;
 mod parse;
+mod rules;
 mod sealed;
 mod write;
 
@@ -39,6 +40,13 @@ pub trait Session: Send + Sync {
     /// The language settings that are pinned for the life of the session.
     fn settings(&self) -> Settings {
         Settings::default()
+    }
+
+    /// The namespaces that the session has. They are asked for where the dialect has none as a rule
+    /// (capability `namespaces`): there a rule of a policy that names another one can only be a mistake.
+    /// **Default:** the default namespace of the settings.
+    fn namespaces(&self) -> Vec<String> {
+        self.settings().get(Settings::DEFAULT_NAMESPACE).map(str::to_owned).into_iter().collect()
     }
 
     /// Says what names are: views to what they read, functions to what they do. Names that do not exist

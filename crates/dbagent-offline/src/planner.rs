@@ -11,7 +11,7 @@ use futures_util::stream::{self, StreamExt as _};
 
 use crate::answer::{self, Outcome};
 use crate::compile::{assumed_links, compile};
-use crate::intent::{Chunks, parse};
+use crate::intent::Chunks;
 use crate::knowledge::{Call, Knowledge};
 use crate::meaning::{Intent, Unsure};
 use crate::schema::{Schema, TableId};
@@ -65,6 +65,7 @@ impl Model for Offline {
             Decision::Answer(answer) => reply(&request, &answer, Finish::Stop)?,
             // Programs that read answers can tell this one from an answer.
             Decision::NotSure(answer) => reply(&request, &answer, Finish::Other("unsure".to_owned()))?,
+            Decision::Failed(answer) => reply(&request, &answer, Finish::Other("failed".to_owned()))?,
         };
         Self::ID.clone_into(&mut reply.model);
         reply.usage = usage(&request, &reply);
@@ -106,6 +107,8 @@ enum Decision {
     Answer(Answer),
     /// What is said instead of a guess.
     NotSure(Answer),
+    /// What is said where the database did not answer.
+    Failed(Answer),
 }
 
 /// An answer with what a structured one is filled from.
@@ -157,9 +160,9 @@ fn decide(request: &ModelRequest) -> Decision {
             return not_sure(answer::unsure(None, &[], &why, &[]));
         }
         Survey::Failed(text) => {
-            return say(format!(
-                "The list of tables could not be read, so the question is not answered.\n\n{text}"
-            ));
+            let text =
+                format!("The list of tables could not be read, so the question is not answered.\n\n{text}");
+            return Decision::Failed(Answer::text(text));
         }
     };
     if let Some(text) = talk::schema_question(&question, &surveyed) {
@@ -187,7 +190,6 @@ fn reply(request: &ModelRequest, answer: &Answer, finish: Finish) -> Result<Repl
 
 fn answer_question(questions: &[String], surveyed: &Surveyed, tools: &Tools, known: &Knowledge) -> Decision {
     let schema = &surveyed.schema;
-    let say = |text: String| Decision::Answer(Answer::text(text));
     let named = |question: &str| named_tables(schema, question);
     let question = questions.last().cloned().unwrap_or_default();
     let intent = match understand(schema, questions, tools.dialect, known) {
@@ -223,10 +225,10 @@ fn answer_question(questions: &[String], surveyed: &Surveyed, tools: &Tools, kno
             if first_line.contains("REFUSED") && first_line.contains("Size:") {
                 continue;
             }
-            return say(failed(&observation.text, &statement.text, schema, &intent));
+            return failed(&observation.text, &statement.text, schema, &intent);
         }
         let Some(table) = ReadTable::from_observation(&observation.text) else {
-            return say(failed(&observation.text, &statement.text, schema, &intent));
+            return failed(&observation.text, &statement.text, schema, &intent);
         };
         let incomplete = first_line.starts_with("INCOMPLETE").then(|| short_incomplete(first_line));
         let outcome = Outcome { table: table.clone(), incomplete };
@@ -252,18 +254,17 @@ fn short_incomplete(line: &str) -> String {
     text.split([';', '.']).next().unwrap_or(text).to_owned()
 }
 
-fn failed(observation: &str, statement: &str, schema: &Schema, intent: &Intent) -> String {
-    format!(
+fn failed(observation: &str, statement: &str, schema: &Schema, intent: &Intent) -> Decision {
+    Decision::Failed(Answer::text(format!(
         "The query that I built for this question did not run, so I have no answer.\n\nStatement:\n{statement}\n\nWhat came \
          back:\n{observation}\n\n{}",
         answer::understood(schema, intent, &[])
-    )
+    )))
 }
 
 /// The tables that a question names, for those who must ask again.
 fn named_tables(schema: &Schema, question: &str) -> Vec<TableId> {
     let chunks = Chunks::new(question, schema, &crate::intent::Hits::new());
-    _ = parse;
     let mut out: Vec<TableId> = Vec::new();
     for chunk in &chunks.list {
         let best = chunk.link.score();

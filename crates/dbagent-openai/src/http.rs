@@ -216,14 +216,21 @@ pub(crate) fn is_local(base_url: &str) -> bool {
     Url::parse(base_url).is_ok_and(|url| is_loopback(&url))
 }
 
-/// The text without what stands before an `@` or behind a `?`, whether or not it is a URL.
+/// The text without what stands before an `@` or behind a `?`, whether or not it is a URL. Without an `@`
+/// what stands in the place of a port and is none may be a password that was cut off.
 fn without_secrets(text: &str) -> String {
-    let text = text.split(['?', '#']).next().unwrap_or_default();
-    match (text.split_once("://"), text.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://****@{rest}"),
-        (None, Some((_, rest))) => format!("****@{rest}"),
-        _ => text.to_owned(),
-    }
+    let (scheme, rest) = text.split_once("://").map_or(("", text), |(scheme, rest)| (scheme, rest));
+    let mark = if scheme.is_empty() { "" } else { "://" };
+    let (hidden, rest) = rest.rsplit_once('@').map_or(("", rest), |(_, rest)| ("****@", rest));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let authority = match authority.rsplit_once(':') {
+        Some((host, port)) if !authority.ends_with(']') && !port.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{host}:****")
+        }
+        _ => authority.to_owned(),
+    };
+    format!("{scheme}{mark}{hidden}{authority}{path}")
 }
 
 fn config(message: impl Into<String>) -> Error {
@@ -261,8 +268,20 @@ mod tests {
     fn nothing_before_an_at_sign_is_repeated() {
         assert_eq!(without_secrets("http://u:canary@h/p?key=canary"), "http://****@h/p");
         assert_eq!(without_secrets("u:canary@h"), "****@h");
-        let e = base_url("http://u:canary@:port@/").unwrap_err();
-        assert!(!format!("{e} {e:?}").contains("canary"));
+        // Before an @, a ? or a # may belong to the password; without one, what is no port may be one.
+        for text in [
+            "http://u:canary@:port@/",
+            "http://u:canary?x@h/v1",
+            "http://u:canary#x@h/v1",
+            "http://u:canary",
+            "http://u:canary/v1",
+            "ftp://u:canary",
+        ] {
+            let e = base_url(text).unwrap_err();
+            assert!(!format!("{e} {e:?} {:?}", e.hint_text()).contains("canary"), "{e}");
+        }
+        assert_eq!(without_secrets("ftp://h:80/p"), "ftp://h:80/p");
+        assert_eq!(without_secrets("ftp://[::1]/p"), "ftp://[::1]/p");
     }
 
     #[test]

@@ -115,7 +115,8 @@ fn sample(name: &ObjectName) -> Request {
 ///
 /// - The file may be open for writing: `query_only` and the authorizer stand alone between a statement and
 ///   a write.
-/// - Databases that the host attached are in scope, as namespaces of their own.
+/// - Databases that the host attached are in scope, as namespaces of their own. Attach them before: a rule of
+///   the policy may name only those that are there.
 /// - Functions, collations and modules that the host registered run if the policy allows them by name
 ///   (`allow_functions`); what they do is the host's business.
 /// - There is one connection: one statement at a time. A handle on it that the host keeps elsewhere, or a
@@ -123,7 +124,8 @@ fn sample(name: &ObjectName) -> Request {
 /// - Whether the file was deleted or replaced is not noticed.
 ///
 /// # Errors
-/// [`Config`](dbagent_core::ErrorKind::Config) for a wrong credential; what SQLite says.
+/// [`Config`](dbagent_core::ErrorKind::Config) for a wrong credential, and for a rule of the policy that names
+/// the schema table by another name than `sqlite_schema`; what SQLite says.
 pub fn from_connection(connection: rusqlite::Connection, target: &Target) -> Result<Box<dyn Session>> {
     Ok(Box::new(SqliteSession::over(connection, target)?))
 }

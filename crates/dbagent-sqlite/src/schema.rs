@@ -1,7 +1,7 @@
 //! Looks names up in the schema tables of a connection.
 
-use dbagent_core::ObjectName;
 use dbagent_core::catalog::ObjectKind;
+use dbagent_core::{Error, ErrorKind, ObjectName, Policy};
 use rusqlite::{Connection, OptionalExtension as _, Result, Row, params};
 
 use crate::ident::Ident;
@@ -10,6 +10,8 @@ use crate::parse::ddl::{self, Definition};
 
 /// The schema that a name without one is looked up in, when no other schema has it.
 pub(crate) const MAIN: &str = "main";
+/// The schema of temporary objects.
+pub(crate) const TEMP: &str = "temp";
 
 /// A row of a schema table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +74,8 @@ pub(crate) fn schemas(db: &Connection) -> Result<Vec<String>> {
     let mut statement =
         db.prepare("SELECT name FROM pragma_database_list ORDER BY name = 'temp' COLLATE NOCASE DESC, seq")?;
     let mut names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_>>()?;
-    if !names.iter().any(|n| n.eq_ignore_ascii_case("temp")) {
-        names.insert(0, "temp".to_owned());
+    if !names.iter().any(|n| n.eq_ignore_ascii_case(TEMP)) {
+        names.insert(0, TEMP.to_owned());
     }
     Ok(names)
 }
@@ -151,6 +153,30 @@ fn schema_table(name: &ObjectName) -> Option<Entry> {
         table: "sqlite_schema".to_owned(),
         sql: None,
     })
+}
+
+/// Checks that no rule names a schema table by another name than the one that it is judged by: such a rule
+/// would hold for nothing.
+///
+/// # Errors
+/// [`ErrorKind::Config`]: says what to write.
+pub(crate) fn check_rules(policy: &Policy) -> std::result::Result<(), Error> {
+    for rule in policy.deny.iter().chain(&policy.allow) {
+        let name = rule.object().to_ascii_lowercase();
+        let write = match name.as_str() {
+            "sqlite_master" => "sqlite_schema",
+            "sqlite_temp_master" | "sqlite_temp_schema" => "temp.sqlite_schema",
+            _ => continue,
+        };
+        return Err(Error::new(
+            ErrorKind::Config,
+            format!(
+                "the rule `{rule}` of the policy would hold for nothing: {name} is judged under the name sqlite_schema"
+            ),
+        )
+        .hint(format!("write `{write}`")));
+    }
+    Ok(())
 }
 
 /// Whether a name is one that SQLite keeps for itself.

@@ -32,11 +32,14 @@ pub(crate) struct SqliteSession {
     pool: Pool,
     resolver: Resolver,
     policy: Policy,
+    /// `main`, `temp`, and what the host had attached.
+    schemas: Vec<String>,
 }
 
 impl SqliteSession {
     /// Opens the file that the target's URL names.
     pub(crate) async fn open(target: &Target, context: &OpenContext) -> Result<Self> {
+        schema::check_rules(&target.policy)?;
         let timeout = target.credential.seconds("connect_timeout")?;
         let opener =
             Opener::new(Location::of(&target.url)?, target.policy.clone(), timeout.unwrap_or(LOCK_WAIT))?;
@@ -46,19 +49,28 @@ impl SqliteSession {
         })??;
         let wait = timeout.unwrap_or(Duration::from_secs(context.guardrails.connect_timeout_s));
         let pool = Pool::new(opener, first, CONNECTIONS as usize, wait);
-        Ok(Self { pool, resolver: Resolver::default(), policy: target.policy.clone() })
+        let schemas = vec![schema::MAIN.to_owned(), schema::TEMP.to_owned()];
+        Ok(Self { pool, resolver: Resolver::default(), policy: target.policy.clone(), schemas })
     }
 
     /// Works over a connection that the host brought.
     pub(crate) fn over(connection: Connection, target: &Target) -> Result<Self> {
+        schema::check_rules(&target.policy)?;
         let timeout = target.credential.seconds("connect_timeout")?;
         let conn = harden(connection, &target.policy, timeout.unwrap_or(LOCK_WAIT))
             .map_err(|e| translate(e, Phase::Open))?;
+        conn.watch.set_catalogue(true);
+        let schemas = schema::schemas(&conn.db);
+        conn.watch.set_catalogue(false);
+        let mut schemas = schemas.map_err(|e| translate(e, Phase::Open))?;
+        // The first one is proposed to whoever writes a rule for none of them.
+        schemas.sort_by_key(|s| s != schema::MAIN);
         let wait = timeout.unwrap_or(Duration::from_secs(target.guardrails.connect_timeout_s));
         Ok(Self {
             pool: Pool::of_one(conn, wait),
             resolver: Resolver::default(),
             policy: target.policy.clone(),
+            schemas,
         })
     }
 
@@ -84,6 +96,10 @@ impl SqliteSession {
 impl Session for SqliteSession {
     fn settings(&self) -> Settings {
         Settings::new().with(Settings::DEFAULT_NAMESPACE, schema::MAIN).with("version", rusqlite::version())
+    }
+
+    fn namespaces(&self) -> Vec<String> {
+        self.schemas.clone()
     }
 
     async fn resolve(&self, needs: &Needs, call: &CallContext) -> Result<Resolution> {

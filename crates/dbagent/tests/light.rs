@@ -75,6 +75,7 @@ fn session() -> GuardedSession {
         Target::new("main", ConnUrl::parse("empty://here").unwrap()),
         Box::new(Empty),
     )
+    .unwrap()
 }
 
 fn over_session() -> LightAgentBuilder {

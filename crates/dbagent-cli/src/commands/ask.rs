@@ -33,9 +33,9 @@ use crate::steps::time;
 
 Each line of a batch is {\"id\": …, \"question\": \"…\"}. Each line of its answers is {id, answer, statements,
 columns, rows, complete, status, usage}; rows are those of the last query that succeeded. Status is answered,
-unsure (the offline planner did not know what was meant), incomplete (a budget was used up) or error, and then
-there is an object `error` with kind, message and hint. Each question is on a thread of its own. The exit code
-is 0 when every line is answered."
+unsure (the offline planner did not know what was meant), failed (the database did not answer what it asked, and
+the answer says why), incomplete (a budget was used up) or error, and then there is an object `error` with kind,
+message and hint. Each question is on a thread of its own. The exit code is 0 when every line is answered."
 )]
 pub(crate) struct Args {
     /// The database: a URL, a file, or a name of the configuration

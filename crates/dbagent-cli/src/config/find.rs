@@ -14,13 +14,14 @@ const NAME: &str = "dbagent.toml";
 /// [`ErrorKind::Config`] when the named file is not there.
 pub(crate) fn find(named: Option<&Path>, environment: Environment<'_>) -> Result<Option<PathBuf>, Error> {
     if let Some(path) = named {
-        return if path.is_file() {
-            Ok(Some(path.to_owned()))
-        } else {
-            Err(Error::new(ErrorKind::Config, "the configuration file does not exist")
-                .with("file", path.display())
-                .hint("check --config and the environment variable DBAGENT_CONFIG"))
+        let wrong = match path.metadata() {
+            Ok(found) if found.is_file() => return Ok(Some(path.to_owned())),
+            Ok(_) => "the configuration must be a file, and this is a folder or a device",
+            Err(_) => "the configuration file does not exist",
         };
+        return Err(Error::new(ErrorKind::Config, wrong)
+            .with("file", path.display())
+            .hint("check --config and the environment variable DBAGENT_CONFIG"));
     }
     let candidates = [Some(PathBuf::from(NAME)), user_file(environment)];
     Ok(candidates.into_iter().flatten().find(|path| path.is_file()))
@@ -66,5 +67,7 @@ mod tests {
     fn a_named_file_must_exist() {
         let e = find(Some(Path::new("no/such/file.toml")), &|_| None).unwrap_err();
         assert!(e.to_string().contains("no/such/file.toml"), "{e}");
+        let e = find(Some(Path::new("/dev/null")), &|_| None).unwrap_err();
+        assert!(e.to_string().contains("must be a file") && !e.to_string().contains("exist"), "{e}");
     }
 }

@@ -92,3 +92,24 @@ fn a_file_that_is_not_there_is_an_error() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("absent.jsonl"), "{}", ran.err);
 }
+
+#[test]
+fn a_database_that_goes_away_in_the_middle_is_no_answer() {
+    let place = Place::new();
+    std::fs::copy(place.path("shop.db"), place.path("gone.db")).unwrap();
+    let mut child =
+        place.command(["ask", "gone.db", "--batch", "-", "-q"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut ask = |question: &str| -> Value {
+        writeln!(stdin, "{{\"id\":1,\"question\":\"{question}\"}}").unwrap();
+        serde_json::from_str(&out.next().unwrap().unwrap()).unwrap()
+    };
+    assert_eq!(ask("How many tracks are there?")["status"], "answered");
+    std::fs::remove_file(place.path("gone.db")).unwrap();
+    let line = ask("How many tracks are there?");
+    assert_eq!((&line["status"], &line["rows"]), (&json!("failed"), &json!([])));
+    assert!(line["answer"].as_str().unwrap().contains("there is no such database file"), "{line}");
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}

@@ -41,12 +41,28 @@ fn the_live_catalogue_is_judged_under_the_policy() {
     let place = Place::new();
     place.write(
         "dbagent.toml",
-        "[databases.shop]\nurl = \"sqlite:///shop.db\"\npolicy = { deny = [\"Customer.*\", \"*.Employee\"] }\n",
+        "[databases.shop]\nurl = \"sqlite:///shop.db\"\npolicy = { deny = [\"*.Customer.*\", \"*.Employee\"] }\n",
     );
     let ran = place.run(["judge", "--url", "shop", "SELECT LastName FROM Employee"]);
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("G030 denied-object"), "{}", ran.out);
     assert_eq!(place.run(["judge", "--url", "shop", "SELECT Name FROM Artist"]).code, 0);
+}
+
+#[test]
+fn a_rule_that_would_hold_for_nothing_says_what_to_write() {
+    let place = Place::new();
+    place.write(
+        "dbagent.toml",
+        "[databases.shop]\nurl = \"sqlite:///shop.db\"\npolicy = { deny = [\"Customer.Email\"] }\n",
+    );
+    for words in [&["run", "shop", "SELECT Email FROM Customer"][..], &["ask", "shop", "how many customers"]]
+    {
+        let ran = place.run(words);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains("`*.Customer.Email` for a column, `main.Customer` for a table"), "{ran:?}");
+        assert!(!ran.out.contains('@'), "{ran:?}");
+    }
 }
 
 const CORPUS: &str = r#"{"id":"read","statement":"SELECT 1","verdict":"allow","why":"a plain read"}

@@ -1,6 +1,6 @@
 //! Pipes, full disks, signals, arguments that are no text.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
 
 use crate::support::{Place, is_clean, ran};
@@ -95,6 +95,30 @@ fn ctrl_c_stops_the_statement_and_ends_with_130() {
     assert_eq!(child.wait().unwrap().code(), Some(130), "{err}");
     assert!(err.contains("cancelled"), "{err}");
     rest.join().unwrap().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_question_and_not_the_chat() {
+    let place = Place::new();
+    // A model server that is asked and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let model = format!("http://{}/v1#m", silent.local_addr().unwrap());
+    let mut chat = place.command(["chat", "shop.db", "--model", &model]);
+    let mut child = chat.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    writeln!(stdin, "How many tracks?").unwrap();
+    let asked = silent.accept().unwrap();
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    writeln!(stdin, "/sql SELECT 6 * 7 answer").unwrap();
+    drop(stdin);
+    let said = child.wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+    assert_eq!(said.status.code(), Some(0), "{out}{err}");
+    assert!(out.contains(" 42\n"), "{out}{err}");
+    assert!(err.contains("cancelled"), "{err}");
+    drop(asked);
 }
 
 #[cfg(unix)]

@@ -74,6 +74,9 @@ impl AgentBuilder {
             tools.iter().skip(own).map(|t| Ok((t.spec().name.clone(), ArgumentSchema::of(t.spec())?)));
         let schemas = schemas.collect::<Result<HashMap<_, _>>>()?;
         check_budgets(&self.budgets)?;
+        for target in self.databases.iter().map(Database::target) {
+            target.guardrails.check().map_err(|e| e.op("build").with("database", &target.name))?;
+        }
         let price = self.price.or_else(|| model.profile().price);
         if !price.is_none_or(|p| p.is_valid()) {
             return Err(Error::new(ErrorKind::Config, "a price must be a number of at least 0").op("build"));

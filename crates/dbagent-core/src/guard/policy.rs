@@ -81,6 +81,33 @@ impl fmt::Display for Pattern {
 }
 
 impl Pattern {
+    /// The part for the object, wild cards and all.
+    pub fn object(&self) -> &str {
+        &self.object
+    }
+
+    /// The namespace, where it is spelt out.
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        (!self.namespace.contains(['*', '?'])).then_some(&*self.namespace)
+    }
+
+    /// The pattern that means the same parts one level further in: `t.c` as the column `c` of any `t`.
+    /// `None` when it names a column already.
+    pub(crate) fn as_column(&self) -> Option<Self> {
+        let (object, column) = (self.namespace.clone(), self.object.clone());
+        self.column.is_none().then(|| Self { namespace: "*".into(), object, column: Some(column) })
+    }
+
+    /// The same object and column in that namespace.
+    pub(crate) fn within(&self, namespace: &str) -> Self {
+        Self { namespace: namespace.to_owned(), ..self.clone() }
+    }
+
+    /// The object that its first part names, in that namespace.
+    pub(crate) fn first_within(&self, namespace: &str) -> Self {
+        Self { namespace: namespace.to_owned(), object: self.namespace.clone(), column: None }
+    }
+
     /// A name whose namespace nobody knows is in every namespace for a rule that denies, in none for one
     /// that allows.
     fn matches_object(&self, name: &ObjectName, case: NameCase, effect: RuleEffect) -> bool {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::parse::ParsePool;
 use super::sealed::{Caps, Cleared, Seal};
-use super::{Outcome, Session};
+use super::{Outcome, Session, rules};
 use crate::account::Probe;
 use crate::catalog::{Described, ObjectPage, Page};
 use crate::context::CallContext;
@@ -76,9 +76,10 @@ impl GuardedSession {
     /// Checks the target's credentials and opens a session on it.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] for wrong credentials; what the dialect says when the database cannot be
+    /// [`ErrorKind::Config`] for wrong credentials and for rules that can hold for nothing; what the dialect says when the database cannot be
     /// opened; [`ErrorKind::Timeout`] after `connect_timeout_s`.
     pub async fn open(dialect: &'static Dialect, mut target: Target, call: &CallContext) -> Result<Self> {
+        target.guardrails.check().map_err(|e| e.with("database", &target.name))?;
         target.credential = target.credential.normalise(dialect.id(), dialect.known_credentials())?;
         let given = |key: &str| target.credential.get(key).is_some();
         if target.url.has_user_info() && (given("user") || given("password")) {
@@ -108,13 +109,20 @@ impl GuardedSession {
             .await
             .and_then(|opened| opened)
             .map_err(|e| e.with("database", &target.name))?;
-        Ok(Self::over(dialect, target, session))
+        Self::over(dialect, target, session)
     }
 
     /// Guards a session that the host opened itself, such as one over its own pool or connection. What the
     /// dialect's opening would have hardened is the host's business then; the dialect's own constructor
     /// documents which guarantees are lost.
-    pub fn over(dialect: &'static Dialect, target: Target, session: Box<dyn Session>) -> Self {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] for a limit of 0, and for a rule of the policy that names a namespace which the
+    /// session cannot have.
+    pub fn over(dialect: &'static Dialect, target: Target, session: Box<dyn Session>) -> Result<Self> {
+        target.guardrails.check().map_err(|e| e.with("database", &target.name))?;
+        rules::check(dialect, &target.policy, &session.namespaces())
+            .map_err(|e| e.with("database", &target.name))?;
         let session: Arc<dyn Session> = Arc::from(session);
         let settings = session.settings();
         let namespace = settings.get(Settings::DEFAULT_NAMESPACE).map(str::to_owned);
@@ -125,7 +133,7 @@ impl GuardedSession {
             access: target.access,
         };
         let parser = ParsePool::new(dialect, context);
-        Self { inner: Arc::new(Inner { dialect, session, target, parser, seal, namespace }) }
+        Ok(Self { inner: Arc::new(Inner { dialect, session, target, parser, seal, namespace }) })
     }
 
     /// The dialect.

@@ -34,7 +34,8 @@ impl ConnUrl {
     /// Reads a URL.
     ///
     /// # Errors
-    /// No scheme, a control character, a bad percent escape, or a user part that does not end.
+    /// No scheme, a control character, a bad percent escape, or an `@` behind a `/` or a `?` where the part
+    /// before may be a password.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
@@ -47,10 +48,7 @@ impl ConnUrl {
         if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.bytes().all(good) {
             return Err(UrlError("its scheme must be letters, digits, +, - or .".into()));
         }
-        let (rest, query) = match rest.split_once('?') {
-            Some((rest, query)) => (rest, Self::query_pairs(query)?),
-            None => (rest, Vec::new()),
-        };
+        let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         // User info ends at the last @ before the first /: passwords with @ in them are common.
         let authority_end = rest.find('/').unwrap_or(rest.len());
         let (authority, path) = rest.split_at(authority_end);
@@ -60,6 +58,12 @@ impl ConnUrl {
                 "an @ stands behind a /: write / in a password as %2F, and @ in a path as %40".into(),
             ));
         }
+        if !authority.is_empty() && parameters.contains('@') {
+            return Err(UrlError(
+                "an @ stands behind a ?: write ? in a password as %3F, and @ in a parameter as %40".into(),
+            ));
+        }
+        let query = Self::query_pairs(parameters)?;
         let (user, password, host) = match authority.rsplit_once('@') {
             None => (None, None, authority),
             Some((info, host)) => {
@@ -157,8 +161,11 @@ impl fmt::Display for ConnUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://", self.scheme)?;
         if self.has_user_info() {
-            f.write_str(self.user.as_deref().unwrap_or_default())?;
-            if self.password.is_some() {
+            // Behind an escaped colon may stand what was meant as the password.
+            let user = self.user.as_deref().unwrap_or_default();
+            let (user, more) = user.split_once(':').map_or((user, false), |(user, _)| (user, true));
+            f.write_str(user)?;
+            if self.password.is_some() || more {
                 f.write_str(":****")?;
             }
             f.write_str("@")?;
@@ -209,6 +216,26 @@ mod tests {
         let e = ConnUrl::parse("postgres://bob:ca/nary@db/x").unwrap_err().to_string();
         assert!(e.contains("%2F") && !e.contains("nary"), "{e}");
         assert_eq!(ConnUrl::parse("postgres://bob:a%2Fb@db/x").unwrap().password().unwrap().expose(), "a/b");
+    }
+
+    #[test]
+    fn a_password_with_a_question_mark_is_refused_and_not_shown() {
+        for text in
+            ["postgres://bob:can?ary@db/x", "postgres://bob:ca/n?ary@db", "sqlite://bob:can?ary@/x.db"]
+        {
+            let e = ConnUrl::parse(text).unwrap_err().to_string();
+            assert!(e.contains("%3F") && !e.contains("ary"), "{e}");
+        }
+        let url = ConnUrl::parse("postgres://bob:a%3Fb@db/x?application_name=a%40b").unwrap();
+        assert_eq!(url.password().unwrap().expose(), "a?b");
+        // A file has no user, so that an @ behind the ? is one of a parameter.
+        assert_eq!(ConnUrl::parse("sqlite:///x.db?mode=a@b").unwrap().query()[0].1.expose(), "a@b");
+    }
+
+    #[test]
+    fn a_user_with_a_colon_in_it_may_be_a_user_and_a_password() {
+        let url = ConnUrl::parse("postgres://bob%3Acanary@db/x").unwrap();
+        assert_eq!((url.to_string().as_str(), url.user()), ("postgres://bob:****@db/x", Some("bob:canary")));
     }
 
     #[test]

@@ -52,6 +52,10 @@ fn object(name: &str, kind: ObjectKind, body: Option<ResolvedBody>) -> (ObjectNa
 
 #[async_trait]
 impl Session for Views {
+    fn settings(&self) -> Settings {
+        Settings::new().with(Settings::DEFAULT_NAMESPACE, "main")
+    }
+
     async fn resolve(&self, _: &Needs, _: &CallContext) -> Result<Resolution> {
         let mut inner = Resolution::live();
         inner.objects.push(object("secret", ObjectKind::Table, None));
@@ -97,7 +101,7 @@ impl Session for Views {
 fn session(policy: Policy) -> GuardedSession {
     let mut target = Target::new("main", ConnUrl::parse("views://here").unwrap());
     target.policy = policy;
-    GuardedSession::over(&VIEWS, target, Box::new(Views))
+    GuardedSession::over(&VIEWS, target, Box::new(Views)).unwrap()
 }
 
 fn call() -> CallContext {

@@ -431,6 +431,15 @@ async fn builders_refuse_what_cannot_work() {
     );
     let none = Budgets { turns: 0, ..Budgets::default() };
     assert!(agent(&script).budgets(none).build().unwrap_err().to_string().contains("turns"));
+    for limits in [
+        Guardrails { query_timeout_s: 0, ..Guardrails::default() },
+        Guardrails { hard_max_rows: 0, ..Guardrails::default() },
+        Guardrails { max_cell_chars: 0, ..Guardrails::default() },
+    ] {
+        let builder = Agent::builder(Arc::new(script.clone())).database(database(limits));
+        let e = builder.build().unwrap_err();
+        assert!(e.kind() == ErrorKind::Config && e.to_string().contains("must not be 0"), "{e}");
+    }
 }
 
 struct Odd {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::{DIALECT, Script, asks, calls, database, says, soon};
+use crate::support::{DIALECT, Script, WORDS, asks, calls, database, says, soon};
 use dbagent_core::context::CallContext;
 use dbagent_core::session::Verdict;
 use dbagent_core::{
@@ -44,6 +44,8 @@ static KEYS: &[CredentialKey] = &[
     CredentialKey::new("connect_timeout", "seconds"),
 ];
 static LOCKED: Dialect = Dialect::new("locked", |r, c| DIALECT.parse(r, c), refuse).credential_keys(KEYS);
+
+static OPEN: Dialect = WORDS.credential_keys(KEYS);
 
 fn refuse<'a>(_: &'a Target, _: &'a OpenContext) -> BoxFuture<'a, Result<Box<dyn Session>>> {
     Box::pin(async { Err(Error::new(ErrorKind::Authentication, "the login was refused")) })
@@ -109,6 +111,37 @@ async fn nothing_that_fails_on_a_credential_prints_it() {
     let both =
         Target { url: ConnUrl::parse(&format!("locked://bob:{CANARY}@h")).unwrap(), ..target("locked") };
     silent_error("both", &GuardedSession::open(&LOCKED, both, &call).await.err().unwrap());
+}
+
+#[tokio::test]
+async fn no_prompt_fact_or_event_of_a_run_holds_a_credential() {
+    let url = format!("words://h/db?api_key={CANARY}");
+    let in_credential = Credential::new().set("user", "bob").set("pass", CANARY);
+    for (url, credential) in [(url, in_credential), (format!("words://bob:{CANARY}@h/db"), Credential::new())]
+    {
+        let target = Target { credential, ..Target::new("main", ConnUrl::parse(&url).unwrap()) };
+        let all = ["rows 2", "fail", "gone", "write", "nonsense"];
+        let all = all.map(|statement| format!("{{\"statement\":\"{statement}\"}}"));
+        let mut asked: Vec<(&str, &str)> = all.iter().map(|a| ("query", a.as_str())).collect();
+        asked.push(("list_objects", "{}"));
+        let script = Script::new([calls(&asked), says("ok")]);
+        let agent = Agent::builder(Arc::new(script.clone())).database(Database::new(&OPEN, target));
+        let run = agent.build().unwrap().start("t", "q");
+        let mut events = run.events();
+        let mut kinds = 0;
+        while let Some(event) = soon(events.next()).await {
+            silent("an event", &event);
+            kinds += 1;
+        }
+        let answer = soon(run.outcome()).await.unwrap();
+        assert!(kinds > 10 && answer.facts.len() > 10, "{kinds} events");
+        for fact in &answer.facts {
+            assert_silent("a fact", &fact.to_json().unwrap());
+        }
+        silent("an answer", &answer);
+        assert_eq!(script.requests().len(), 2);
+        silent("a request to the model", &script.requests());
+    }
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! Rules for objects and columns, by every way to reach them.
 
-use dbagent_core::{Policy, Rule};
+use dbagent_core::{ErrorKind, Policy, Rule, Target};
 
-use crate::support::{Ran, Scratch, call, collect, run};
+use crate::support::{Ran, Scratch, call, collect, open, run};
 
 fn scratch() -> Scratch {
     let scratch = Scratch::new();
@@ -221,4 +221,35 @@ async fn an_expression_over_a_denied_column_is_read_and_named_by_no_way() {
     assert!(!text.contains("secret"), "{text}");
     let indexes: Vec<&str> = described.found[0].indexes.iter().map(|i| i.name.as_str()).collect();
     assert_eq!(indexes, ["over_plain"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_column_rule_without_its_first_part_does_not_open() {
+    let scratch = Scratch::with("CREATE TABLE t (id INTEGER, secret TEXT)");
+    for rule in ["t.secret", "t.*", "shop.t.secret"] {
+        let policy = Policy::default().deny(rule).unwrap();
+        let target = Target { policy, ..scratch.target() };
+        let e = open(target).await.map(|_| ()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Config, "{rule}: {e}");
+        assert!(e.hint_text().unwrap().contains(".t"), "{rule}: {e:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_for_another_name_of_the_schema_table_does_not_open() {
+    let scratch = scratch();
+    for (rule, write) in [
+        ("sqlite_master", "`sqlite_schema`"),
+        ("main.SQLite_Master", "`sqlite_schema`"),
+        ("*.sqlite_master.sql", "`sqlite_schema`"),
+        ("sqlite_temp_master", "`temp.sqlite_schema`"),
+    ] {
+        let policies = [Policy::default().deny(rule), Policy::default().allow("*").unwrap().allow(rule)];
+        for policy in policies.map(Result::unwrap) {
+            let e = open(Target { policy, ..scratch.target() }).await.map(|_| ()).unwrap_err();
+            assert_eq!(e.kind(), ErrorKind::Config, "{rule}: {e}");
+            assert!(e.hint_text().unwrap().contains(write), "{rule}: {e:?}");
+        }
+    }
+    scratch.session_under(Policy::default().deny("sqlite_*").unwrap()).await;
 }

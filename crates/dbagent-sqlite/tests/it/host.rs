@@ -10,7 +10,7 @@ fn guarded(connection: Connection, policy: Policy) -> GuardedSession {
     static SQLITE: dbagent_core::Dialect = DIALECT;
     let target = Target { policy, ..Target::new("memory", ConnUrl::parse("sqlite://:memory:").unwrap()) };
     let session = from_connection(connection, &target).unwrap();
-    GuardedSession::over(&SQLITE, target, session)
+    GuardedSession::over(&SQLITE, target, session).unwrap()
 }
 
 fn memory() -> Connection {
@@ -88,4 +88,23 @@ async fn a_url_in_memory_says_how() {
     let e = GuardedSession::open(&SQLITE, target, &call()).await.map(|_| ()).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Config);
     assert!(e.hint_text().unwrap().contains("from_connection"), "{e:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_for_a_database_that_is_not_attached_is_an_error() {
+    static SQLITE: dbagent_core::Dialect = DIALECT;
+    let over = |rule: &str| {
+        let policy = Policy::default().deny(rule).unwrap();
+        let target = Target { policy, ..Target::new("memory", ConnUrl::parse("sqlite://:memory:").unwrap()) };
+        let session = from_connection(memory(), &target).unwrap();
+        GuardedSession::over(&SQLITE, target, session).map(|_| ())
+    };
+    for rule in ["main.t", "TEMP.scratch", "Other.t2", "oth*.t2", "*.t.x", "t"] {
+        over(rule).unwrap();
+    }
+    let e = over("t.x").unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Config);
+    assert!(e.to_string().contains("main, temp, other"), "{e}");
+    let hint = e.hint_text().unwrap();
+    assert!(hint.contains("`*.t.x`") && hint.contains("`main.t`"), "{hint}");
 }

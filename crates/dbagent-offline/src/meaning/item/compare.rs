@@ -30,13 +30,12 @@ impl Resolver<'_> {
                 let near = self.around(self.last);
                 (self.column(noun, &near)?, op, operand.clone())
             }
-            (_, Some((dir, adjective))) => {
+            (_, Some((_, adjective))) => {
                 let Some((column, up)) = self.adjective(adjective, operand)? else {
                     return Err(Unsure::new(format!("no column says how {} it is", adjective.name))
                         .with([self.intent.subject])
                         .into());
                 };
-                _ = dir;
                 (column, if up { op } else { op.mirrored() }, operand.clone())
             }
             _ => {

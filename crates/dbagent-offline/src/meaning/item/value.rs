@@ -199,10 +199,6 @@ impl Resolver<'_> {
                     _ => Value::Text(h.value.clone()),
                 })
                 .collect();
-            if columns.len() > 1 || !self.is_name(&columns) {
-                let spoken: Vec<String> = columns.iter().map(|c| self.schema.spoken_column(*c)).collect();
-                _ = spoken;
-            }
             self.cond(Test::In(columns, values), neg, share);
         } else {
             let spoken: Vec<String> = columns.iter().map(|c| self.schema.spoken_column(*c)).collect();
@@ -213,10 +209,6 @@ impl Resolver<'_> {
             ));
             self.cond(Test::Like(columns, crate::plan::Place::Anywhere, first.value.clone()), neg, share);
         }
-    }
-
-    fn is_name(&self, columns: &[ColumnId]) -> bool {
-        columns.first().is_some_and(|c| self.schema.name_columns(c.table).contains(c))
     }
 
     /// A value in the type of its column.
