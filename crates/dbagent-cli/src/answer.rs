@@ -8,15 +8,16 @@ use crate::out::Out;
 use crate::width::wrap;
 
 /// Writes an answer. Nothing in it acts on a terminal; there its Markdown tables become tables that fit, and
-/// its long lines are broken at words.
-pub(crate) fn write(text: &str, out: &mut Out) -> Result<(), Failure> {
+/// its long lines are broken at words. How many values were shortened.
+pub(crate) fn write(text: &str, out: &mut Out) -> Result<usize, Failure> {
     let text = printable(text.trim_end());
-    let Some(width) = out.width else { return out.line(text) };
+    let Some(width) = out.width else { return out.line(text).map(|()| 0) };
+    let mut shortened = 0;
     let lines: Vec<&str> = text.split('\n').collect();
     let mut rest = lines.as_slice();
     while let [line, later @ ..] = rest {
         if let Some((grid, used)) = table(rest) {
-            grid.write(out, Layout::Table)?;
+            shortened += grid.write(out, Layout::Table)?;
             rest = rest.get(used..).unwrap_or_default();
             continue;
         }
@@ -25,7 +26,7 @@ pub(crate) fn write(text: &str, out: &mut Out) -> Result<(), Failure> {
         }
         rest = later;
     }
-    Ok(())
+    Ok(shortened)
 }
 
 /// The Markdown table that these lines begin with, and how many of them it takes.
@@ -80,6 +81,15 @@ mod tests {
         write(text, &mut out).unwrap();
         out.flush().unwrap();
         shared.text()
+    }
+
+    #[test]
+    fn what_is_shortened_is_counted() {
+        let mut out = Out::to(Shared::default());
+        let text = "| Name | Remark |\n| --- | --- |\n| a | a long remark |\n| b | short |\n";
+        assert_eq!(write(text, &mut out).unwrap(), 0);
+        out.width = Some(18);
+        assert_eq!(write(text, &mut out).unwrap(), 1);
     }
 
     const ANSWER: &str = "Look:\n\n| Name | n |\n| --- | ---: |\n| a\\|b | 21 |\n| c | NULL |\n\nThat was \u{1b}[31mall of it.\n";

@@ -76,7 +76,8 @@ impl Config {
 
 fn read(path: &Path) -> Result<String, Error> {
     let failed = |e: std::io::Error| {
-        Error::new(ErrorKind::Config, "the configuration cannot be read")
+        let why = crate::input::reason(&e);
+        Error::new(ErrorKind::Config, format!("the configuration cannot be read: {why}"))
             .with("file", path.display())
             .source(e)
     };

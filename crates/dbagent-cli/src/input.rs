@@ -34,6 +34,16 @@ fn read(from: impl Read, what: &str, most: usize) -> Result<String, Error> {
     })
 }
 
+/// Why a file cannot be read, in words of people.
+pub(crate) fn reason(e: &io::Error) -> String {
+    match e.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "this account may not read it".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => e.to_string(),
+    }
+}
+
 /// A question that can be asked.
 ///
 /// # Errors

@@ -111,10 +111,7 @@ async fn run(
     drop(busy);
     let written = writer.finish(&schema, &ending)?;
     app.ui.note(&format!("{}, {}", counted(ending.rows, "row", "rows"), time(elapsed)));
-    if written.shortened > 0 {
-        let values = counted(written.shortened as u64, "value is", "values are");
-        app.ui.note(&format!("{values} shortened to fit the terminal; a pipe or --format csv shows all"));
-    }
+    app.ui.shortened(written.shortened);
     if ending.more_rows {
         app.ui.always(&format!(
             "INCOMPLETE: more than {} rows exist; these are the first ones that the database returned. \

@@ -63,7 +63,7 @@ impl<'a> Steps<'a> {
     /// Shows what an event means.
     pub(crate) fn show(&mut self, event: &Event) {
         if let EventKind::Fact(record) = &event.kind {
-            tracing::debug!(seq = record.seq, kind = record.fact.kind(), "a fact was written");
+            tracing::trace!(seq = record.seq, kind = record.fact.kind(), "a fact was written");
         }
         tracing::trace!(event = shorten(&format!("{:?}", event.kind), MAX_TRACE));
         match &event.kind {
@@ -175,8 +175,9 @@ impl Call {
         // What is shown below need not be shown here.
         let mut arguments = if below.is_empty() { self.short_arguments() } else { String::new() };
         if let Some(width) = ui.width {
-            // What stands around them needs about this much.
-            arguments = crate::width::shorten(&arguments, width.saturating_sub(TOOL_WIDTH + 30));
+            // What stands around them needs about this much; a few letters of them would say nothing.
+            let room = width.saturating_sub(TOOL_WIDTH + 30);
+            arguments = if room < 8 { String::new() } else { crate::width::shorten(&arguments, room) };
         }
         if !arguments.is_empty() {
             arguments.push_str(": ");
@@ -236,7 +237,7 @@ impl Call {
     fn parameters(&self) -> Option<String> {
         match self.json()?.get("params")? {
             Json::Array(items) if !items.is_empty() => {
-                Some(items.iter().map(short).collect::<Vec<_>>().join(", "))
+                Some(listed(&items.iter().map(short).collect::<Vec<_>>()))
             }
             Json::Object(members) if !members.is_empty() => Some(
                 members
@@ -312,9 +313,47 @@ fn most((usual, verbose): (usize, usize), is_verbose: bool) -> usize {
     if is_verbose { verbose } else { usual }
 }
 
+/// Values one after the other; a list that is only repeated is written once.
+fn listed(values: &[String]) -> String {
+    let repeats = |period: usize| values.chunks(period).all(|part| values.starts_with(part));
+    let period = (1..=values.len() / 3).find(|p| values.len() % p == 0 && repeats(*p));
+    match period.and_then(|p| Some((values.get(..p)?, values.len() / p))) {
+        Some((part, times)) => format!("{} ({times} times)", part.join(", ")),
+        None => values.join(", "),
+    }
+}
+
+/// A statement whose many parts of one kind are counted: a search through twenty columns is one look-up.
+fn folded(statement: &str) -> String {
+    const PART: &str = "UNION ALL ";
+    let mut lines: Vec<String> = Vec::new();
+    let mut parts = 0;
+    let end = |lines: &mut Vec<String>, parts: usize| {
+        if parts > 1 {
+            lines.push(format!("… [{} more like the line above; -v shows them]", parts - 1));
+        }
+    };
+    for line in statement.lines() {
+        if line.starts_with(PART) {
+            parts += 1;
+            if parts > 1 {
+                continue;
+            }
+        } else {
+            end(&mut lines, parts);
+            parts = 0;
+        }
+        lines.push(line.to_owned());
+    }
+    end(&mut lines, parts);
+    lines.join("\n")
+}
+
 /// A statement, wrapped and coloured.
 pub(crate) fn statement_lines(statement: &str, room: usize, verbose: bool, paint: Paint) -> Vec<String> {
-    let text = shorten(&printable(statement.trim()).replace('\t', "  "), most(MAX_STATEMENT, verbose));
+    let statement = printable(statement.trim()).replace('\t', "  ");
+    let statement = if verbose { statement } else { folded(&statement) };
+    let text = shorten(&statement, most(MAX_STATEMENT, verbose));
     wrap(&text, room).into_iter().map(|line| highlight::statement(&line, paint)).collect()
 }
 
@@ -374,6 +413,31 @@ mod tests {
     #[test]
     fn one_is_not_called_several() {
         assert_eq!(["rows", "entries", "documents"].map(singular), ["row", "entry", "document"]);
+    }
+
+    #[test]
+    fn what_only_repeats_is_counted() {
+        let values = |text: &str| listed(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(values("a b a b a b"), "a, b (3 times)");
+        assert_eq!(values("a a a"), "a (3 times)");
+        assert_eq!(values("a b a b"), "a, b, a, b");
+        assert_eq!(values("a b a b a c"), "a, b, a, b, a, c");
+        assert_eq!(values("a"), "a");
+        let search =
+            "SELECT f\nFROM (SELECT 0\nUNION ALL SELECT 1\nUNION ALL SELECT 2\nUNION ALL SELECT 3\n) AS s";
+        assert_eq!(
+            statement_lines(search, 80, false, Paint::PLAIN),
+            [
+                "SELECT f",
+                "FROM (SELECT 0",
+                "UNION ALL SELECT 1",
+                "… [2 more like the line above; -v shows them]",
+                ") AS s"
+            ]
+        );
+        assert_eq!(statement_lines(search, 80, true, Paint::PLAIN).join("\n"), search);
+        let two = "SELECT 1\nUNION ALL SELECT 2";
+        assert_eq!(statement_lines(two, 80, false, Paint::PLAIN).join("\n"), two);
     }
 
     #[test]

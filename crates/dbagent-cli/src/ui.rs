@@ -93,6 +93,14 @@ impl Ui {
         self.say(&self.lines(text, "").map(|line| self.paint.dim(line)).collect::<Vec<_>>().join("\n"));
     }
 
+    /// That values were shortened, where any were: nothing is cut in silence.
+    pub(crate) fn shortened(&self, values: usize) {
+        if values > 0 {
+            let values = crate::width::counted(values as u64, "value is", "values are");
+            self.note(&format!("{values} shortened to fit the terminal; a pipe shows all of it"));
+        }
+    }
+
     /// A text, made printable, in lines that fit the terminal; the later ones are indented.
     fn lines(&self, text: &str, indent: &'static str) -> impl Iterator<Item = String> + use<> {
         let text = printable(text);

@@ -3,7 +3,7 @@
 use crate::intent::{Chunks, Hits, Kw};
 use crate::knowledge::Knowledge;
 use crate::link::FULL;
-use crate::meaning::{Cond, Form, Intent, Output, Test, Unsure};
+use crate::meaning::{Cond, Form, Intent, Measure, Measured, Output, Test, Unsure};
 use crate::plan::Agg;
 use crate::schema::Schema;
 use crate::sql::Dialect;
@@ -18,6 +18,8 @@ const MAX_BACK: usize = 6;
 enum Reference {
     /// The same with something else: what follows.
     Same(String),
+    /// The same, one line for each of what follows.
+    Split(String),
     /// Only those rows: what is asked of them.
     Those(String),
     /// The rows themselves.
@@ -60,7 +62,7 @@ pub(crate) fn understand(
         words.join(" ")
     };
     match reference {
-        Reference::Same(rest) => {
+        Reference::Same(rest) | Reference::Split(rest) => {
             let fragment = match alone(schema, &format!("{subject} {rest}"), dialect, known) {
                 Understood::Intent(intent) => *intent,
                 other => return other,
@@ -146,6 +148,9 @@ fn reference(schema: &Schema, question: &str) -> Reference {
         "and",
         "but",
     ];
+    if splits(schema, text) {
+        return Reference::Split(text.to_owned());
+    }
     for marker in markers {
         let Some(rest) = strip(text, lower.len(), marker) else { continue };
         let rest = rest.trim_start_matches([',', ':', ' ']).trim();
@@ -173,6 +178,27 @@ fn strip<'a>(text: &'a str, length: usize, start: &str) -> Option<&'a str> {
     let rest = tail.get(start.len()..)?;
     (head.eq_ignore_ascii_case(start) && (rest.is_empty() || rest.starts_with([' ', ',', ':'])))
         .then_some(rest)
+}
+
+/// Whether a text only says what there is to be a line for each of: `per month`, `by country and year`.
+fn splits(schema: &Schema, text: &str) -> bool {
+    let chunks = Chunks::new(text, schema, &Hits::new());
+    let Some((first, rest)) = chunks.list.split_first() else { return false };
+    let each = first.kw == Some(Kw::Each) && first.phrase().starts_with("for");
+    if !each && !matches!(first.kw, Some(Kw::Per | Kw::By)) {
+        return false;
+    }
+    let (mut named, mut joined) = (0, 1);
+    for chunk in rest {
+        match chunk.kw {
+            None if !chunk.symbol => named += 1,
+            Some(Kw::Part(_)) => named += 1,
+            Some(Kw::And) => joined += 1,
+            Some(Kw::Skip | Kw::Each) => {}
+            _ => return false,
+        }
+    }
+    named > 0 && named <= joined
 }
 
 /// Whether a text only narrows: it asks nothing of its own and names no table.
@@ -227,6 +253,18 @@ fn same(schema: &Schema, mut before: Intent, fragment: Intent) -> Understood {
         }
     }
     if !fragment.keys.is_empty() {
+        // What was counted is counted in each group; how many groups there are was not asked.
+        if before.form == Form::Count && before.keys.is_empty() {
+            let of = before.counted.take().map_or(Measured::Rows(before.subject), Measured::Values);
+            before.figures = vec![Measure { agg: Agg::Count, of }];
+            before.form = Form::Rows;
+        }
+        if before.form != Form::Rows || before.figures.is_empty() {
+            return Understood::Unsure(
+                Unsure::new("which figure is wanted for each of them is not said; ask it in full")
+                    .with([before.subject]),
+            );
+        }
         before.keys = fragment.keys;
     }
     before.hints.extend(fragment.hints);
@@ -319,6 +357,10 @@ mod tests {
             Reference::Those("how many {} are from Brazil".into())
         );
         assert_eq!(reference(&schema, "list them"), Reference::ListThem);
+        assert_eq!(reference(&schema, "per month?"), Reference::Split("per month".into()));
+        assert_eq!(reference(&schema, "by year and month"), Reference::Split("by year and month".into()));
+        assert_eq!(reference(&schema, "per year the average of the months"), Reference::None);
+        assert_eq!(reference(&schema, "per month how many are there?"), Reference::None);
         assert_eq!(reference(&schema, "And how many customers are there?"), Reference::None);
         assert_eq!(reference(&schema, "Android phones"), Reference::None);
         assert_eq!(reference(&schema, "och"), Reference::None);

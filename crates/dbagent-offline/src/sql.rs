@@ -62,6 +62,9 @@ impl Dialect {
         match (self, stored) {
             (Self::Sqlite, Stored::Epoch) => whole(format!("strftime('{format}', {column}, 'unixepoch')")),
             (Self::Sqlite, _) => whole(format!("strftime('{format}', {column})")),
+            (_, Stored::Text) if part == Part::Weekday => {
+                self.part(part, &format!("CAST({column} AS DATE)"), Stored::Native)
+            }
             (_, Stored::Text) => whole(match part {
                 Part::Year => format!("SUBSTR({column}, 1, 4)"),
                 Part::YearMonth => format!("SUBSTR({column}, 1, 7)"),
@@ -70,7 +73,8 @@ impl Dialect {
             }),
             (Self::MySql, _) => match part {
                 Part::YearMonth | Part::Day => format!("DATE_FORMAT({column}, '{format}')"),
-                Part::Weekday => format!("DAYOFWEEK({column})"),
+                // Counted from 0 for Sunday, as the others do.
+                Part::Weekday => format!("DAYOFWEEK({column}) - 1"),
                 _ => format!("EXTRACT({} FROM {column})", field(part)),
             },
             (Self::DuckDb, _) => match part {
@@ -250,8 +254,8 @@ impl Printer {
             Source::Union { queries, alias } => {
                 self.depth += 1;
                 self.put("(");
-                self.list(queries, " UNION ALL ", Self::select);
-                self.put(") AS ");
+                self.list(queries, "\nUNION ALL ", Self::select);
+                self.put("\n) AS ");
                 self.ident(alias);
                 self.depth -= 1;
             }
@@ -527,6 +531,12 @@ mod tests {
         assert_eq!(
             part(Dialect::MySql, Part::YearMonth, Stored::Native),
             "SELECT DATE_FORMAT(`t`.`d`, '%Y-%m')"
+        );
+        // Sunday is 0 with every one of them.
+        assert_eq!(part(Dialect::MySql, Part::Weekday, Stored::Native), "SELECT DAYOFWEEK(`t`.`d`) - 1");
+        assert_eq!(
+            part(Dialect::Postgres, Part::Weekday, Stored::Text),
+            "SELECT EXTRACT(DOW FROM CAST(\"t\".\"d\" AS DATE))"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Questions over three databases with the rows that a right plan gives, computed by a statement written by
+//! Questions over four databases with the rows that a right plan gives, computed by a statement written by
 //! hand beside each; and questions that must be answered with "not sure". The data is in `tests/data`, one
 //! case a line:
 //!
@@ -126,11 +126,21 @@ async fn northwind() {
     run(&bench, "tests/data/northwind.jsonl", 60).await;
 }
 
+/// A database made by a script.
+async fn scripted(name: &str, at_least: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("made.db");
+    let script = std::fs::read_to_string(data(&format!("tests/data/{name}.sql"))).unwrap();
+    rusqlite::Connection::open(&file).unwrap().execute_batch(&script).unwrap();
+    run(&Bench::open(&file), &format!("tests/data/{name}.jsonl"), at_least).await;
+}
+
 #[tokio::test]
 async fn league() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("league.db");
-    let script = std::fs::read_to_string(data("tests/data/league.sql")).unwrap();
-    rusqlite::Connection::open(&file).unwrap().execute_batch(&script).unwrap();
-    run(&Bench::open(&file), "tests/data/league.jsonl", 40).await;
+    scripted("league", 40).await;
+}
+
+#[tokio::test]
+async fn clinic() {
+    scripted("clinic", 10).await;
 }

@@ -121,11 +121,12 @@ fn end_text(end: &dbagent::fact::RunEnd) -> String {
 
 /// Writes an answer in the form that was asked for.
 fn write(app: &App, findings: &Findings, format: Format, out: &mut Out) -> Result<(), crate::exit::Failure> {
+    let mut shortened = 0;
     match format {
         Format::Json | Format::Jsonl => out.line(findings.to_json(None)?)?,
-        Format::Table => answer::write(&findings.text, out)?,
+        Format::Table => shortened = answer::write(&findings.text, out)?,
         Format::Markdown => {
-            answer::write(&findings.text, out)?;
+            shortened = answer::write(&findings.text, out)?;
             if let Some(rows) = &findings.rows {
                 out.line("")?;
                 write_rows(rows, Format::Markdown, out)?;
@@ -143,6 +144,8 @@ fn write(app: &App, findings: &Findings, format: Format, out: &mut Out) -> Resul
             }
         }
     }
+    out.flush()?;
+    app.ui.shortened(shortened);
     if let Some(gone) = &findings.not_kept
         && format != Format::Table
     {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use dbagent::catalog::Page;
 use dbagent::request::Params;
 use dbagent::text::printable;
-use dbagent::{GuardedSession, LightAgent};
+use dbagent::{ErrorKind, GuardedSession, LightAgent};
 
 use crate::answer;
 use crate::app::{App, Running, cancellable, droppable};
@@ -101,10 +101,10 @@ pub(crate) fn talk(
                 app.ui.note("A new conversation; what was said before is forgotten.");
                 Ok(())
             }
-            ("/schema", rest) => running.run(schema(session, rest, out)),
+            ("/schema", rest) => running.run(schema(app, session, rest, out)),
             ("/sql", rest) => running.run(sql(app, session, rest, out)),
             (command, _) if command.starts_with('/') => {
-                app.ui.warn(&format!("there is no command {}; /help lists them", printable(command)));
+                app.ui.always(&format!("there is no command {}; /help lists them", printable(command)));
                 Ok(())
             }
             _ => running.run(question(app, agent, session, &thread, &text, out)),
@@ -115,6 +115,8 @@ pub(crate) fn talk(
             Err(failure @ (Failure::Output(_) | Failure::ReaderGone | Failure::Said(_))) => {
                 return Err(failure);
             }
+            // Who pressed Ctrl-C knows why.
+            Err(Failure::Error(e)) if e.kind() == ErrorKind::Cancelled => app.ui.note("Cancelled."),
             Err(failure) => app.ui.failure(&failure),
         }
         out.flush()?;
@@ -146,8 +148,9 @@ async fn question(
     let answer = asking::ask(app, agent, session.dialect(), thread, &text).await?;
     let findings = Findings::of(&answer);
     app.ui.gap(out);
-    answer::write(&findings.text, out)?;
+    let shortened = answer::write(&findings.text, out)?;
     out.flush()?;
+    app.ui.shortened(shortened);
     app.ui.note(&format!("{}, {}", asking::summary(agent, &before), time(started.elapsed())));
     if findings.status == Status::Incomplete {
         app.ui.always("INCOMPLETE: the run ended before the answer was complete.");
@@ -155,7 +158,7 @@ async fn question(
     Ok(())
 }
 
-async fn schema(session: &GuardedSession, name: &str, out: &mut Out) -> Result<(), Failure> {
+async fn schema(app: &App, session: &GuardedSession, name: &str, out: &mut Out) -> Result<(), Failure> {
     let call = statement::call();
     let work = async {
         if name.is_empty() || name.contains(['*', '?']) {
@@ -165,12 +168,15 @@ async fn schema(session: &GuardedSession, name: &str, out: &mut Out) -> Result<(
             super::schema::describe(session, &[&name.to_owned()], Format::Table, out, &call).await
         }
     };
-    cancellable(&call, work).await.map(|_| ())
+    let shortened = cancellable(&call, work).await?;
+    out.flush()?;
+    app.ui.shortened(shortened);
+    Ok(())
 }
 
 async fn sql(app: &App, session: &GuardedSession, text: &str, out: &mut Out) -> Result<(), Failure> {
     if text.is_empty() {
-        app.ui.warn("/sql takes a statement, such as /sql SELECT 1");
+        app.ui.always("/sql takes a statement, such as /sql SELECT 1");
         return Ok(());
     }
     let request = statement::request(session.dialect(), text, Params::None);

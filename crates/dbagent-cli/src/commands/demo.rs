@@ -88,6 +88,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     } else {
         app.ui.note("A sample database (Chinook, a music shop).");
     }
+    app.ui.gap(&out);
     running.run(tour(app, &agent, &session, &mut out))?;
     if std::io::stdin().is_terminal() && out.terminal {
         app.ui.say("");
@@ -132,8 +133,9 @@ async fn ask(
     let answer = asking::ask(app, agent, session.dialect(), &agent.new_thread(), question).await?;
     let findings = Findings::of(&answer);
     app.ui.gap(out);
-    answer::write(&findings.text, out)?;
+    let shortened = answer::write(&findings.text, out)?;
     out.flush()?;
+    app.ui.shortened(shortened);
     app.ui.note(&format!("{}, {}", asking::summary(agent, &before), time(started.elapsed())));
     Ok(findings.status.exit())
 }

@@ -43,7 +43,9 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
             }
         }
         Format::Table => {
-            grid(&dialects).write(&mut out, Layout::Table)?;
+            let shortened = grid(&dialects).write(&mut out, Layout::Table)?;
+            out.flush()?;
+            app.ui.shortened(shortened);
         }
         Format::Markdown => {
             grid(&dialects).write(&mut out, Layout::Markdown)?;

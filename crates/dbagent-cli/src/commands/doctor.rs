@@ -16,6 +16,7 @@ use crate::out::Out;
 use crate::paint::Paint;
 use crate::place::{self, Access, Place};
 use crate::steps::time;
+use crate::width::wrap;
 use crate::{config, statement};
 
 /// Check that a database can be worked with, and say what dbagent would do to it at most
@@ -83,20 +84,35 @@ impl Report<'_> {
         self.line(text)
     }
 
+    /// A text behind its mark, in lines that fit a terminal.
+    fn marked(&mut self, mark: &str, text: &str) -> Result<(), Failure> {
+        const INDENT: usize = 8;
+        let text = printable(text);
+        let lines = match self.out.width {
+            Some(width) => wrap(&text, width.saturating_sub(INDENT)),
+            None => vec![text],
+        };
+        for (i, line) in lines.iter().enumerate() {
+            let begin = if i == 0 { mark } else { "        " };
+            self.line(format!("{begin}{line}"))?;
+        }
+        Ok(())
+    }
+
     fn fine(&mut self, text: &str) -> Result<(), Failure> {
         let mark = self.paint().green("ok");
-        self.line(format!("  {mark}    {}", printable(text)))
+        self.marked(&format!("  {mark}    "), text)
     }
 
     fn fact(&mut self, text: &str) -> Result<(), Failure> {
-        self.line(format!("  -     {}", printable(text)))
+        self.marked("  -     ", text)
     }
 
     /// Something that works and that somebody should look at.
     fn warning(&mut self, text: &str) -> Result<(), Failure> {
         self.warnings += 1;
         let mark = self.paint().yellow("!");
-        self.line(format!("  {mark}     {}", printable(text)))
+        self.marked(&format!("  {mark}     "), text)
     }
 
     /// A statement that an administrator may run.
@@ -109,9 +125,9 @@ impl Report<'_> {
         self.problems += 1;
         let mark = self.paint().red("FAIL");
         let message = crate::mask::mask_user_info(&printable(&e.to_string()));
-        self.line(format!("  {mark}  {what}: {message}"))?;
+        self.marked(&format!("  {mark}  "), &format!("{what}: {message}"))?;
         match e.hint_text() {
-            Some(hint) => self.line(format!("        hint: {}", printable(hint))),
+            Some(hint) => self.marked("        ", &format!("hint: {hint}")),
             None => Ok(()),
         }
     }

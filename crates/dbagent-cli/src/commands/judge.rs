@@ -77,7 +77,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
         let bench = crate::app::droppable(async { Ok(Bench::open(app, args, &call).await?) }).await?;
         let exit = match (rows, text) {
             (Some(rows), _) => judge_corpus(app, &bench, &rows, as_json, &mut out, &call).await?,
-            (None, Some(text)) => judge_one(&bench, &text, as_json, &mut out, &call).await?,
+            (None, Some(text)) => judge_one(app, &bench, &text, as_json, &mut out, &call).await?,
             (None, None) => return Err(usage("there is nothing to judge").into()),
         };
         out.flush()?;
@@ -152,9 +152,39 @@ impl Bench {
     }
 }
 
-async fn judge_one(bench: &Bench, text: &str, as_json: bool, out: &mut Out, call: &CallContext) -> Outcome {
+/// Says that a statement which may run would fail, since what it reads is not there.
+async fn unknown(
+    app: &App,
+    session: &GuardedSession,
+    parsed: &Parsed,
+    call: &CallContext,
+) -> Result<(), Error> {
+    let names: Vec<_> = parsed.objects.iter().map(|o| o.name.clone()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let missing = unique(session.describe(&names, call).await?.missing.iter().map(ToString::to_string));
+    if !missing.is_empty() {
+        let noun = session.dialect().nouns().singular;
+        let missing = missing.join(", ");
+        app.ui.warn(&format!("the database has no {noun} {missing}; the statement may run, and will fail"));
+    }
+    Ok(())
+}
+
+async fn judge_one(
+    app: &App,
+    bench: &Bench,
+    text: &str,
+    as_json: bool,
+    out: &mut Out,
+    call: &CallContext,
+) -> Outcome {
     let request = statement::request(bench.dialect(), text, Params::None);
     let (parsed, judgement) = bench.judge(request, call).await?;
+    if let (Bench::Live(session), Judgement::Read) = (bench, &judgement) {
+        unknown(app, session, &parsed, call).await?;
+    }
     if as_json {
         out.line(safe_json(&verdict_json(bench.dialect(), text, &parsed, &judgement).to_string()))?;
     } else {
@@ -229,7 +259,9 @@ fn refusal_json(refusal: &Refusal, text: &str) -> Value {
 
 fn read_corpus(path: &Path) -> Result<Vec<corpus::Row>, Error> {
     let failed = |e: std::io::Error| {
-        Error::new(ErrorKind::Io, "the corpus cannot be read").with("file", path.display()).source(e)
+        Error::new(ErrorKind::Io, format!("the corpus cannot be read: {}", input::reason(&e)))
+            .with("file", path.display())
+            .source(e)
     };
     if std::fs::metadata(path).map_err(failed)?.len() > MAX_CORPUS {
         return Err(Error::new(ErrorKind::Io, "the corpus is too large").with("file", path.display()));

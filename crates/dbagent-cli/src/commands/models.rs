@@ -72,6 +72,7 @@ mod with_servers {
             setting: "--model offline".to_owned(),
         });
         let mut out = app.stdout();
+        let mut shortened = 0;
         match args.format {
             Format::Json => {
                 out.line(safe_json(&Value::Array(ways.iter().map(as_json).collect()).to_string()))?;
@@ -79,10 +80,11 @@ mod with_servers {
             Format::Jsonl => ways.iter().try_for_each(|w| out.line(safe_json(&as_json(w).to_string())))?,
             format => {
                 let layout = if format == Format::Markdown { Layout::Markdown } else { Layout::Table };
-                grid(&ways).write(&mut out, layout)?;
+                shortened = grid(&ways).write(&mut out, layout)?;
             }
         }
         out.flush()?;
+        app.ui.shortened(shortened);
         let used = config.settings.model.as_deref().unwrap_or("offline, because nothing is configured");
         app.ui.note(&format!(
             "In use: {used}. To change it: --model MODEL, or model = \"MODEL\" in dbagent.toml."

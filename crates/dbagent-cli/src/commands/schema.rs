@@ -1,6 +1,7 @@
 //! `dbagent schema`: what a database holds.
 
 use dbagent::catalog::{ObjectSummary, Page};
+use dbagent::text::printable;
 use dbagent::{CallContext, Error, ErrorKind, GuardedSession, ObjectName};
 
 use crate::app::{App, Running, cancellable, droppable};
@@ -49,11 +50,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
         };
         let shortened = cancellable(&call, work).await?;
         out.flush()?;
-        if shortened > 0 {
-            app.ui.note(&format!(
-                "{shortened} values are shortened to fit the terminal; a pipe shows them whole"
-            ));
-        }
+        app.ui.shortened(shortened);
         session.close().await;
         Ok(Exit::Done)
     })
@@ -74,6 +71,10 @@ pub(crate) async fn list(
     match format {
         Format::Json => out.line(safe_json(&json(&objects)?)).map(|()| 0),
         Format::Jsonl => objects.iter().try_for_each(|o| out.line(safe_json(&json(o)?))).map(|()| 0),
+        Format::Table if objects.is_empty() => {
+            let which = pattern.map(|p| format!(" like {}", printable(p))).unwrap_or_default();
+            out.line(format!("There are no {}{which} here.", session.dialect().nouns().plural)).map(|()| 0)
+        }
         format => {
             let layout = if format == Format::Markdown { Layout::Markdown } else { Layout::Table };
             describe::list(&objects, session.dialect().nouns()).write(out, layout)

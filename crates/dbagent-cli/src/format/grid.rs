@@ -68,6 +68,8 @@ pub(crate) struct Grid {
 
 /// The narrowest that a column is made.
 const NARROW: usize = 8;
+/// Lines of one value where each has lines of its own.
+const MAX_LINES: usize = 8;
 /// Between two columns.
 const GAP: usize = 3;
 
@@ -127,7 +129,7 @@ impl Grid {
                 match out.width {
                     Some(room) if total(&natural) > room => match fit(&natural, room) {
                         Some(widths) => self.table(out, &widths),
-                        None => self.records(out, room).map(|()| 0),
+                        None => self.records(out, room),
                     },
                     _ => self.table(out, &natural),
                 }
@@ -187,9 +189,11 @@ impl Grid {
         Ok(shortened)
     }
 
-    /// One line a value, or several, for rows that no line of the terminal can hold.
-    fn records(&self, out: &mut Out, room: usize) -> Result<(), Failure> {
+    /// One line a value, or several, for rows that no line of the terminal can hold. A picture or a book in
+    /// one of them would push all else off the screen, so long values are shortened, too.
+    fn records(&self, out: &mut Out, room: usize) -> Result<usize, Failure> {
         let paint = out.paint;
+        let mut shortened = 0;
         let names = self.columns.iter().map(|c| width(&c.name)).max().unwrap_or_default().min(room / 3);
         let left = room.saturating_sub(names + GAP + 1).max(NARROW);
         for (number, row) in self.rows.iter().enumerate() {
@@ -198,14 +202,22 @@ impl Grid {
             for (column, cell) in self.columns.iter().zip(row) {
                 let name = paint.bold(pad(&shorten(&column.name, names), names, false));
                 let bar = paint.dim("│");
-                for (i, text) in wrap(&cell.text, left).into_iter().enumerate() {
+                let mut lines = wrap(&cell.text, left);
+                if lines.len() > MAX_LINES {
+                    shortened += 1;
+                    lines.truncate(MAX_LINES);
+                    if let Some(last) = lines.last_mut() {
+                        *last = shorten(&format!("{last}…"), left);
+                    }
+                }
+                for (i, text) in lines.into_iter().enumerate() {
                     let name = if i == 0 { name.clone() } else { " ".repeat(names) };
                     let text = if cell.null { paint.dim(text) } else { text };
                     out.line(format!(" {name} {bar} {text}"))?;
                 }
             }
         }
-        Ok(())
+        Ok(shortened)
     }
 
     fn markdown(&self, out: &mut Out) -> Result<(), Failure> {
@@ -305,5 +317,20 @@ mod tests {
         let (text, _) = shown(Some(22));
         assert!(text.starts_with("── 1 ──"), "{text}");
         assert!(text.lines().all(|l| width(l) <= 22), "{text}");
+    }
+
+    #[test]
+    fn a_long_value_of_a_record_is_shortened_and_counted() {
+        let shared = Shared::default();
+        let mut out = Out::to(shared.clone());
+        out.width = Some(30);
+        let mut grid = Grid::new((0..5).map(|i| Column::left(format!("column{i}"))).collect());
+        let picture = "ff".repeat(10_000);
+        grid.row(["a value", "another", &picture, "a value", "another"].map(Text::of));
+        assert_eq!(grid.write(&mut out, Layout::Table).unwrap(), 1);
+        out.flush().unwrap();
+        let text = shared.text();
+        assert_eq!(text.lines().count(), 1 + 4 + MAX_LINES, "{text}");
+        assert!(text.contains("ff…\n") && text.lines().all(|l| width(l) <= 30), "{text}");
     }
 }

@@ -25,7 +25,8 @@ pub(super) fn url_of(registry: &Registry, word: &str) -> Result<Option<String>, 
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(FILE_HEAD as u64).read_to_end(&mut head));
     if let Err(e) = read {
-        return Err(Error::new(ErrorKind::Permission, "the file cannot be read")
+        let why = crate::input::reason(&e);
+        return Err(Error::new(ErrorKind::Permission, format!("the file cannot be read: {why}"))
             .with("path", path.display())
             .source(e));
     }

@@ -84,7 +84,10 @@ pub(crate) fn from_file(path: &Path) -> Result<Secret, Error> {
     let bytes = match read {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Err(failed("the password file is too large to be one")),
-        Err(e) => return Err(failed("the password file cannot be read").source(e)),
+        Err(e) => {
+            let why = crate::input::reason(&e);
+            return Err(failed(&format!("the password file cannot be read: {why}")).source(e));
+        }
     };
     let text = String::from_utf8(bytes).map_err(|_| failed("the password file is not UTF-8 text"))?;
     match text.lines().next() {

@@ -196,6 +196,7 @@ fn the_demo_needs_nothing_and_leaves_nothing() {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert!(!ran.out.contains("not sure"), "{}", ran.out);
+    assert!(ran.err.contains("more like the line above; -v shows them"), "{}", ran.err);
     let ran = place.run(["demo", "How many tracks are there?"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.replace("3,503", "3503").contains("3503"), "{}", ran.out);

@@ -107,6 +107,17 @@ fn the_file_is_found_by_option_folder_and_home() {
 }
 
 #[test]
+fn the_readme_shows_a_configuration_that_works_as_it_stands() {
+    let place = Place::new();
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let (_, block) = readme.split_once("```toml\n").unwrap();
+    place.write("dbagent.toml", block.split_once("```").unwrap().0);
+    let ran = place.run(["config", "check"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(place.run(["run", "shop", "SELECT 1"]).code, 0);
+}
+
+#[test]
 fn the_schema_is_json_schema() {
     let place = Place::new();
     let schema = place.run(["config", "schema"]).json();

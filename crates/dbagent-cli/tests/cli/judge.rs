@@ -46,7 +46,14 @@ fn the_live_catalogue_is_judged_under_the_policy() {
     let ran = place.run(["judge", "--url", "shop", "SELECT LastName FROM Employee"]);
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("G030 denied-object"), "{}", ran.out);
-    assert_eq!(place.run(["judge", "--url", "shop", "SELECT Name FROM Artist"]).code, 0);
+    let ran = place.run(["judge", "--url", "shop", "SELECT Name FROM Artist"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    // A read is a read, and still there is nothing to be read.
+    let ran = place.run(["judge", "--url", "shop.db", "SELECT Name FROM Artists"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.contains("the database has no table Artists"), "{}", ran.err);
+    let with = "WITH x AS (SELECT 1 AS a) SELECT a FROM x";
+    assert_eq!(place.run(["judge", "--url", "shop.db", with]).err, "");
 }
 
 #[test]

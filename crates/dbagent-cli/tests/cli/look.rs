@@ -24,6 +24,9 @@ fn schema_lists_and_describes() {
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("did you mean Genre?"), "{}", ran.err);
     assert!(place.run(["schema", "shop.db", "Genre", "-f", "markdown"]).out.starts_with("## Genre"));
+    assert_eq!(place.run(["schema", "shop.db", "Z*"]).out, "There are no tables like Z* here.\n");
+    place.write("empty.db", "");
+    assert_eq!(place.run(["schema", "empty.db"]).out, "There are no tables here.\n");
 }
 
 #[test]

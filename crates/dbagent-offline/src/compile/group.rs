@@ -195,7 +195,7 @@ impl Compiler<'_> {
         let mut key_orders = Vec::new();
         for key in &intent.keys {
             let (shown, by) = self.key(&mut scope, *key, false)?;
-            if let (Key::Column(_), Some(_), Some(expr)) = (key, intent.rank, by.first()) {
+            if let (Key::Column(_) | Key::Part(..), Some(_), Some(expr)) = (key, intent.rank, by.first()) {
                 // Rows without a value are no group that could be first.
                 filter.push(Pred::Null { expr: expr.clone(), negated: true });
             }

@@ -140,8 +140,23 @@ pub(crate) fn date_column(
     ordered.extend(tables.iter().filter(|t| near.contains(t)));
     ordered.extend(tables.iter().filter(|t| !schema.is_person(**t)));
     ordered.extend(&tables);
+    // `the patients that she saw in 2022`: nobody is seen on the day of their birth. What tells when they were
+    // are the rows that belong to them.
+    let of_life = |c: &ColumnId| schema.column(*c).label.has_any(&["birth", "death"]);
+    let lives = |t: &TableId| {
+        let columns = dates(schema, *t);
+        !columns.is_empty() && columns.iter().all(of_life)
+    };
+    let somebody = near.first().filter(|t| lives(t));
     for table in &ordered {
         let columns = dates(schema, *table);
+        let other = near.first() != Some(table);
+        if lives(table)
+            || (other && schema.is_person(*table))
+            || (other && somebody.is_some_and(|s| schema.distance(*table, *s).is_none()))
+        {
+            continue;
+        }
         let chosen = match columns.as_slice() {
             [] => continue,
             [only] => Some(*only),

@@ -49,6 +49,7 @@ pub(crate) fn column(
         .collect();
     scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     match scored.as_slice() {
+        [] if words.is_empty() => Err(Unsure::new("which column is meant is not said")),
         [] => Err(Unsure::new(format!("no column fits “{words}”"))),
         [(a, first), (b, second), ..] if a == b => {
             let same_table = first.table == second.table;

@@ -337,6 +337,9 @@ impl Resolver<'_> {
     }
 
     pub(super) fn add_key(&mut self, key: Key) {
+        if matches!(key, Key::Part(crate::plan::Part::Weekday, _)) {
+            self.note("weekdays are numbers, 0 is Sunday");
+        }
         if !self.intent.keys.contains(&key) {
             self.intent.keys.push(key);
         }

@@ -32,7 +32,9 @@ impl Source {
             return Ok(Self(Box::new(BufReader::new(io::stdin()))));
         }
         let file = File::open(path).map_err(|e| {
-            Error::new(ErrorKind::Io, "the questions cannot be read").with("file", path.display()).source(e)
+            Error::new(ErrorKind::Io, format!("the questions cannot be read: {}", input::reason(&e)))
+                .with("file", path.display())
+                .source(e)
         })?;
         Ok(Self(Box::new(BufReader::new(file))))
     }

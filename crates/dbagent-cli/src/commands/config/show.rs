@@ -29,6 +29,7 @@ pub(super) fn run(app: &App, args: &Args) -> Outcome {
     let config = app.config()?;
     let rows = rows(config);
     let mut out = app.stdout();
+    let mut shortened = 0;
     match args.format {
         Format::Json | Format::Jsonl => {
             for row in rows {
@@ -42,10 +43,11 @@ pub(super) fn run(app: &App, args: &Args) -> Outcome {
                 grid.row([Text::of(row.path.join(".")), Text::of(row.value), Text::of(row.origin)]);
             }
             let layout = if format == Format::Markdown { Layout::Markdown } else { Layout::Table };
-            grid.write(&mut out, layout)?;
+            shortened = grid.write(&mut out, layout)?;
         }
     }
     out.flush()?;
+    app.ui.shortened(shortened);
     Ok(Exit::Done)
 }
 

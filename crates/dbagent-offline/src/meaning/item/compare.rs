@@ -176,8 +176,9 @@ impl Resolver<'_> {
         for t in &tables {
             if let Some(found) = measure::adjective_column(self.schema, adjective, *t) {
                 let dated = self.schema.column(found.0).class == Class::Date;
-                let number = matches!(operand, Operand::Number { unit: Some(_), .. });
-                // `older than 30 years` asks for an age, which a date of birth gives only with the day of today.
+                let number = matches!(operand, Operand::Number { value, unit }
+                    if unit.is_some() || year_span(*value).is_none());
+                // `older than 30` asks for an age, which a date of birth gives only with the day of today.
                 if dated && number {
                     return Err(Unsure::new(
                         "ages depend on the day of the question, which is not known here",
