@@ -140,6 +140,7 @@ impl Checkout {
             process::end(pid, engine.stop_signal())?;
             return Ok(Some(service.info.name));
         }
+        process::clear(&self.home(name).data())?;
         Ok(None)
     }
 
