@@ -36,7 +36,7 @@ pub fn apply<'a>(
     context: &'a OpenContext,
 ) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
-        let opener = Opener::new(flavor.server(), Location::of(target)?)?;
+        let opener = Opener::new(flavor.server(), target)?;
         let mut connection = opener.connect(&context.call).await?;
         for (done, step) in steps.iter().enumerate() {
             let statement = sqlx::raw_sql(AssertSqlSafe(step.statement().expose()));

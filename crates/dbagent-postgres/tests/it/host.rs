@@ -15,7 +15,7 @@ async fn a_pool_of_the_host_is_used_and_given_back_clean() {
     let pool = PgPoolOptions::new().max_connections(2).connect(&db.url).await.unwrap();
     let target = Target::new("host", ConnUrl::parse("postgres://of-the-host").unwrap());
     let session = from_pool(pool.clone(), &target).await.unwrap();
-    let session = GuardedSession::over(&DIALECT, target, session);
+    let session = GuardedSession::over(&DIALECT, target, session).unwrap();
     assert_eq!(run(&session, "SELECT sum(a) FROM t").await.value(), Value::Int(3));
     let endless = "SELECT i FROM generate_series(1, 100000) AS a(i), generate_series(1, 100000) AS b, generate_series(1, 100000) AS c";
     for _ in 0..4 {
