@@ -14,16 +14,22 @@ use crate::fact::Fact;
 #[serde(default, deny_unknown_fields)]
 pub struct Budgets {
     /// Model replies of one run: 50. At the last one the tools are taken away.
+    #[schemars(range(min = 1))]
     pub turns: u32,
     /// Tool calls of one run: 200.
+    #[schemars(range(min = 1))]
     pub tool_calls: u32,
     /// Tokens of one run, read and written: 2,000,000.
+    #[schemars(range(min = 1))]
     pub tokens: u64,
     /// Seconds of one run: 1,800.
+    #[schemars(range(min = 1))]
     pub wall_clock_s: u64,
     /// Calls that run at once: 4.
+    #[schemars(range(min = 1))]
     pub parallel_calls: usize,
     /// Calls of one reply that are looked at; more are answered with an error: 32.
+    #[schemars(range(min = 1))]
     pub calls_per_turn: usize,
     /// Bytes of results that one run keeps for the host, all calls together: 64 MiB. Over it the oldest are
     /// dropped, and say so; what the model reads stays the same.

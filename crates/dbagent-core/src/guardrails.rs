@@ -22,8 +22,10 @@ pub enum OnOverflow {
 #[serde(default, deny_unknown_fields)]
 pub struct Guardrails {
     /// Rows of a `query` that names no limit: 100.
+    #[schemars(range(min = 1))]
     pub default_rows: u64,
     /// Largest limit that a call may name: 1,000.
+    #[schemars(range(min = 1))]
     pub hard_max_rows: u64,
     /// What happens when there are more rows than the limit.
     pub on_overflow: OnOverflow,
@@ -33,24 +35,32 @@ pub struct Guardrails {
     /// table in the database is what is wanted.
     pub max_scan_rows: Option<u64>,
     /// Seconds one statement may take: 30.
+    #[schemars(range(min = 1))]
     pub query_timeout_s: u64,
     /// Rows that a thread may fetch in all: 10,000,000.
     pub row_budget: u64,
     /// Tokens of one observation: 5,000.
+    #[schemars(range(min = 1))]
     pub max_result_tokens: u64,
     /// Bytes of one result held in memory: 10 MiB.
+    #[schemars(range(min = 1))]
     pub max_result_bytes: u64,
     /// Bytes of one value: 1 MiB.
+    #[schemars(range(min = 1))]
     pub max_cell_bytes: u64,
     /// Characters of one value as shown to the model; the whole value stays in the artifact: 500.
+    #[schemars(range(min = 1))]
     pub max_cell_chars: usize,
     /// Bytes of one statement: 64 KiB.
+    #[schemars(range(min = 1))]
     pub max_statement_bytes: usize,
     /// Tokens of one statement, as the dialect's lexer counts them: 10,000.
+    #[schemars(range(min = 1))]
     pub max_statement_tokens: usize,
     /// Seconds that what was learnt of the catalogue may be reused where the engine has no version: 5.
     pub catalogue_ttl_s: u64,
     /// Seconds to wait for a connection: 10.
+    #[schemars(range(min = 1))]
     pub connect_timeout_s: u64,
 }
 

@@ -1,8 +1,8 @@
 //! A database that is locked, cut or removed while somebody works with it: a clear error, never a panic.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use dbagent::{ErrorKind, LightAgent};
+use dbagent::{Credential, ErrorKind, LightAgent};
 use dbagent_testkit::model::{ScriptedModel, call};
 
 use crate::support::{Scratch, observations, url};
@@ -26,7 +26,10 @@ async fn between(scratch: &Scratch, happen: impl Fn(&std::path::Path) + Send + S
             vec![call("query", r#"{"statement":"SELECT count(*), max(v) FROM t"}"#)].into()
         })
         .text("done");
-    let agent = LightAgent::builder().url(scratch.url()).model(Arc::new(model.clone())).build().unwrap();
+    // Locks are waited for as long as this says.
+    let credential = Credential::new().set("connect_timeout", "0.2");
+    let builder = LightAgent::builder().url(scratch.url()).credential(credential);
+    let agent = builder.model(Arc::new(model.clone())).build().unwrap();
     agent.ask("q").await.unwrap();
     let requests = model.requests();
     assert!(observations(&requests[1])[0].contains("| 20000 |"));
@@ -52,6 +55,28 @@ async fn a_file_of_garbage_is_an_error_that_says_so() {
     .await;
     assert!(text.starts_with("ERROR ("), "{text}");
     assert!(text.contains("Do not retry"), "{text}");
+}
+
+#[tokio::test]
+async fn a_deleted_file_is_an_error_that_says_so() {
+    let text = between(&many_rows(), |path| std::fs::remove_file(path).unwrap()).await;
+    assert!(text.starts_with("ERROR (database_not_found"), "{text}");
+    assert!(text.contains("Do not retry"), "{text}");
+}
+
+#[tokio::test]
+async fn a_locked_file_is_an_error_that_may_pass() {
+    let lock = Arc::new(Mutex::new(None));
+    let held = Arc::clone(&lock);
+    let text = between(&many_rows(), move |path| {
+        let writer = rusqlite::Connection::open(path).unwrap();
+        writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        *held.lock().unwrap() = Some(writer);
+    })
+    .await;
+    assert!(text.starts_with("ERROR (locked"), "{text}");
+    assert!(text.contains("Wait a moment") && !text.contains("Do not retry"), "{text}");
+    assert!(lock.lock().unwrap().is_some(), "the lock was held until now");
 }
 
 #[tokio::test]

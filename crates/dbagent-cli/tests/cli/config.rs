@@ -11,6 +11,11 @@ fn unknown_keys_and_wrong_types_name_line_and_nearest_key() {
             "[guardrails]\n\nquery_timeout_s = \"5\"\n",
             vec!["guardrails.query_timeout_s", "line: 3", "a whole number"],
         ),
+        (
+            "[guardrails]\nquery_timeout_s = 0\n",
+            vec!["guardrails.query_timeout_s must be at least 1", "line: 2"],
+        ),
+        ("[agent]\nturns = 0\n", vec!["agent.turns must be at least 1", "line: 2"]),
         ("[guardrails]\nmax_result_token = 5\n", vec!["line: 2", "did you mean max_result_tokens?"]),
         ("[databases.shop]\nurl = \"sqlite:///shop.db\"\nusr = 1\n", vec!["databases.shop.usr", "line: 3"]),
         ("a = [\n", vec!["not TOML", "dbagent.toml", "line: "]),

@@ -110,7 +110,9 @@ async fn nothing_that_fails_on_a_credential_prints_it() {
     }
     let both =
         Target { url: ConnUrl::parse(&format!("locked://bob:{CANARY}@h")).unwrap(), ..target("locked") };
-    silent_error("both", &GuardedSession::open(&LOCKED, both, &call).await.err().unwrap());
+    let e = GuardedSession::open(&LOCKED, both, &call).await.err().unwrap();
+    assert!(e.kind() == ErrorKind::Config && e.to_string().contains("given twice"), "{e}");
+    silent_error("both", &e);
 }
 
 #[tokio::test]
