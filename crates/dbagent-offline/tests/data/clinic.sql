@@ -1,7 +1,7 @@
 -- A small doctor's practice, made up for these tests: people with dates of their own beside the visits that
 -- have theirs, names with spaces, dates as text, and much that nobody filled in.
 CREATE TABLE doctors (
-  doctor_id INTEGER PRIMARY KEY, full_name TEXT NOT NULL, specialty TEXT, hire_date TEXT
+  doctor_id INTEGER PRIMARY KEY, full_name TEXT NOT NULL, specialty TEXT, hired TEXT
 );
 CREATE TABLE patients (
   patient_id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT, birth_date TEXT, city TEXT, phone TEXT
