@@ -70,6 +70,8 @@ pub(crate) struct Column {
     pub(crate) in_key: bool,
     /// Whether it links to another table.
     pub(crate) links: bool,
+    /// Whether every row has a value in it.
+    pub(crate) required: bool,
 }
 
 impl Column {

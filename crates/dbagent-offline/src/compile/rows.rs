@@ -60,7 +60,9 @@ impl Compiler<'_> {
             }
             if rank.limit.is_none() && rank.place.is_none() {
                 scope.finish(self, &mut select);
-                return Ok(first_with_ties(select, vec![by], shown));
+                // `when was the last visit`: one day, however many visits it had.
+                let distinct = intent.outputs.as_slice() == [Output::Column(column)];
+                return Ok(Select { distinct, ..first_with_ties(select, vec![by], shown) });
             }
             select.order.push(by);
             select.limit = rank.limit.or(Some(1));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::noun::Noun;
 use super::resolve::{Resolver, Use, Wish};
 use super::{Key, Measure, Measured, OrderBy, Output, Ranked, Stop, Unsure, measure, pick};
-use crate::intent::{Ask, Dir, Figure, Rank, RankBy};
+use crate::intent::{Ask, Dir, Figure, Operand, Rank, RankBy, What};
 use crate::plan::Agg;
 use crate::schema::{Class, ColumnId, TableId};
 
@@ -354,6 +354,19 @@ impl Resolver<'_> {
         }
         match self.ask {
             Ask::Count if figure && !head.core.distinct => {
+                // `how many visits cost more than 300`: rows are counted there, and a column looks like the noun.
+                let compared = self.sentence.items.iter().any(|i| {
+                    matches!(
+                        &i.what,
+                        What::Compare { core: None, adjective: None, operand: Operand::Number { .. }, .. }
+                    )
+                });
+                if compared {
+                    let name = self.schema.spoken_column(column);
+                    return Err(Unsure::new(format!("whether {name} is added up or compared is not clear"))
+                        .with([column.table])
+                        .into());
+                }
                 self.explicit = false;
                 self.note(format!("the number is the sum of {}", self.schema.spoken_column(column)));
                 self.wish(Wish::Fixed(Measure { agg: Agg::Sum, of: Measured::Column(column) }), Use::Show);

@@ -12,7 +12,7 @@ use super::noun::Noun;
 use super::resolve::{Resolver, Use, Wish};
 use super::{Key, Measure, Measured, Stop, Test, Unsure, pick};
 use crate::intent::{Ask, Item, What};
-use crate::plan::Agg;
+use crate::plan::{Agg, Op, Value};
 use crate::schema::{Class, ColumnId, TableId};
 
 impl Resolver<'_> {
@@ -121,6 +121,15 @@ impl Resolver<'_> {
 
     /// Whether a column has a value.
     pub(super) fn given(&mut self, column: ColumnId, given: bool, share: bool) {
+        let c = self.schema.column(column);
+        if c.required && c.is_figure() {
+            // `orders with a discount`: where every row has a number, having one says that it is not zero.
+            let op = if given { Op::Gt } else { Op::Eq };
+            let taken = if given { "more than 0" } else { "0" };
+            self.note(format!("{} is taken as {taken}", self.schema.spoken_column(column)));
+            self.cond(Test::Compare(column, op, Value::Int(0)), false, share);
+            return;
+        }
         self.cond(if given { Test::Given(column) } else { Test::Missing(column) }, false, share);
     }
 
@@ -214,6 +223,16 @@ impl Resolver<'_> {
         }
         self.last = Some(table);
         let to_one = self.schema.distance(subject, table).is_some();
+        // `customers without a region`: their own column says it, whatever else is called so.
+        let called = &self.schema.table(table).label.words;
+        let own = self.schema.columns(subject).find(|(_, c)| !c.links && c.label.words == *called);
+        if let Some((column, _)) = own
+            && !to_one
+            && (item.neg || item.have || item.rel == "with")
+        {
+            self.given(column, !item.neg, share);
+            return Ok(());
+        }
         if item.neg {
             self.branch += 1;
             self.cond(Test::Exists(table), true, share);

@@ -35,6 +35,7 @@ pub(crate) fn build(objects: &[ObjectDetail]) -> Schema {
             label: Label::default(),
             in_key: false,
             links: false,
+            required: false,
         },
     };
     declared_links(&mut schema, &objects);
@@ -94,6 +95,7 @@ fn table(object: &ObjectDetail, vocabulary: &BTreeSet<String>) -> Table {
                 declared: c.data_type.clone(),
                 in_key: key.contains(&i),
                 links: false,
+                required: c.nullable == Some(false),
                 name: c.name.clone(),
                 label,
             }
@@ -130,6 +132,7 @@ fn class(declared: &str, label: &Label) -> Class {
         // SQLite has no type for dates, so names tell.
         let last = label.words.last().map(String::as_str);
         let dated = label.has_any(&["date", "timestamp", "datetime"])
+            || matches!(last, Some("hired" | "born" | "founded"))
             || (matches!(last, Some("at" | "on" | "created" | "updated")) && label.words.len() > 1);
         if dated { Class::Date } else { Class::Text }
     } else {

@@ -1,7 +1,7 @@
 -- A small doctor's practice, made up for these tests: people with dates of their own beside the visits that
 -- have theirs, names with spaces, dates as text, and much that nobody filled in.
 CREATE TABLE doctors (
-  doctor_id INTEGER PRIMARY KEY, full_name TEXT NOT NULL, specialty TEXT, hire_date TEXT
+  doctor_id INTEGER PRIMARY KEY, full_name TEXT NOT NULL, specialty TEXT, hired TEXT
 );
 CREATE TABLE patients (
   patient_id INTEGER PRIMARY KEY, first_name TEXT, last_name TEXT, birth_date TEXT, city TEXT, phone TEXT
@@ -21,4 +21,5 @@ INSERT INTO "visit reasons" VALUES (1, 'Checkup'), (2, 'Back pain');
 INSERT INTO visits VALUES
   (1, 1, 2, 1, '2022-01-03', 50.0), (2, 2, 2, 2, '2022-01-20', 80.5), (3, 2, 2, 1, '2022-05-06', NULL),
   (4, 3, 2, 2, '2023-05-06', 20.0), (5, 3, 1, 1, '2022-05-09', 99.0), (6, 1, 1, 1, NULL, 10.0), (7, 4, 1, 2, NULL, 30.0),
-  (8, 2, 3, 1, NULL, 60.0), (9, 1, 1, 1, '2023-01-15', 70.0);
+  (8, 2, 3, 1, NULL, 60.0), (9, 1, 1, 1, '2023-01-15', 70.0),
+  (10, 4, 3, 1, '2023-05-06', 15.0);

@@ -91,6 +91,10 @@ impl Resolver<'_> {
                 article.is_some_and(|c| ["a", "an", "any"].contains(&c.text.to_lowercase().as_str()));
             let plain_with = item.hints.last().is_some_and(|h| h == "with") && !has_one;
             if plain_with && !item.neg && listed {
+                if !self.schema.column(column).required {
+                    let name = self.schema.spoken_column(column);
+                    self.note(format!("{name} is shown, whether a row has one or not"));
+                }
                 self.beside(noun, column);
                 return Ok(());
             }
