@@ -7,7 +7,6 @@ use dbagent_core::session::Verdict;
 use dbagent_core::{GuardedSession, Request};
 
 use super::support::{call, numbers, open, scratch, scratch_with, session, target};
-use crate::own;
 
 const SHOP: &[&str] = &[
     "CREATE TABLE customer (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(50) NOT NULL COMMENT 'as on the card', \
