@@ -18,7 +18,6 @@ const STILL_CHANGE: &[&str] = &[
     "own-ma-484",
     "own-ma-574",
     "own-ma-578",
-    "own-ma-641",
     "own-ma-647",
 ];
 

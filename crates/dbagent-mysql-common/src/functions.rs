@@ -283,10 +283,20 @@ pub(crate) fn correct(flavor: &Flavor, version: (u16, u16, u16), parsed: &mut Pa
             // With an argument it sets what the next call answers.
             function.effects = Effects::SESSION;
         }
-        if name == "point" && flavor.is_mariadb() && function.arguments != Some(2) {
-            // With two numbers it is a word of the grammar, else a stored function.
+        if flavor.is_mariadb() && !is_shape(&name, function.arguments) {
             function.effects = Effects::UNKNOWN;
         }
+    }
+}
+
+/// MariaDB knows the words for shapes by what stands in their brackets: two numbers for a point, something for
+/// the others. Else they are stored functions.
+fn is_shape(name: &str, arguments: Option<usize>) -> bool {
+    match name {
+        "point" => arguments == Some(2),
+        "geometrycollection" | "linestring" | "multilinestring" | "multipoint" | "multipolygon"
+        | "polygon" => arguments.is_some_and(|count| count > 0),
+        _ => true,
     }
 }
 

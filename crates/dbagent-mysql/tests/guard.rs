@@ -19,6 +19,7 @@ const STILL_CHANGE: &[&str] = &[
     "own-my-547",
     "own-my-561",
     "own-my-617",
+    "own-my-618",
 ];
 
 #[cfg(test)]

@@ -316,7 +316,7 @@ impl SqlGrammar {
                 skipped
             })
             .collect();
-        let mut parsed = match (self.tree(dialect, rest, &body, &places)?, body) {
+        let mut parsed = match (tree(dialect, rest, &body, &places)?, body) {
             (Tree::Statement(statement), Body::Explained(executes)) => {
                 walk::explained(&under, &statement, executes)
             }
@@ -335,58 +335,60 @@ impl SqlGrammar {
         }
         Ok(parsed)
     }
+}
 
-    fn tree(
-        &self,
-        dialect: &'static (dyn Dialect + Send + Sync),
-        tokens: Vec<TokenWithSpan>,
-        body: &Body,
-        places: &Places<'_>,
-    ) -> std::result::Result<Tree, Stop> {
-        let mut parser =
-            Parser::new(dialect).with_recursion_limit(MAX_RECURSION).with_tokens_with_locations(tokens);
-        let result = match body {
-            Body::Filter(_) => parser.parse_expr().map(Tree::Expression),
-            // `TABLE name` is a query that sqlparser knows only within others.
-            Body::Statement | Body::Explained(_) if parser.peek_keyword(Keyword::TABLE) => {
-                parser.parse_query().map(|query| Tree::Statement(Statement::Query(query)))
-            }
-            Body::Statement | Body::Explained(_) => parser.parse_statement().map(Tree::Statement),
-        };
-        let tree = match result {
-            Ok(tree) => tree,
-            Err(ParserError::RecursionLimitExceeded) => {
-                let place = places.span(parser.get_current_token().span);
-                return Err(Finding::new(Rule::TooComplex, "the statement nests too deep", place)
-                    .advice("Write a simpler statement, or several.")
-                    .into());
-            }
-            Err(ParserError::TokenizerError(message) | ParserError::ParserError(message)) => {
-                let (message, at) = place_in(&message, places);
-                // Without a place in the message: the parser stopped at what it did not expect, which has none
-                // only at the end of the text.
-                let at = at.or_else(|| places.byte(parser.get_current_token().span.start));
-                return Err(syntax(message, Some(at.unwrap_or(places.len()))).into());
-            }
-        };
-        let mut ended = false;
-        while parser.consume_token(&Token::SemiColon) {
-            ended = true;
+/// Parses the tokens to their end.
+fn tree(
+    dialect: &'static (dyn Dialect + Send + Sync),
+    tokens: Vec<TokenWithSpan>,
+    body: &Body,
+    places: &Places<'_>,
+) -> std::result::Result<Tree, Stop> {
+    let mut parser =
+        Parser::new(dialect).with_recursion_limit(MAX_RECURSION).with_tokens_with_locations(tokens);
+    let result = match body {
+        Body::Filter(_) => parser.parse_expr().map(|e| Tree::Expression(Box::new(e))),
+        // `TABLE name` is a query that sqlparser knows only within others.
+        Body::Statement | Body::Explained(_) if parser.peek_keyword(Keyword::TABLE) => {
+            parser.parse_query().map(|query| Tree::Statement(Box::new(Statement::Query(query))))
         }
-        let next = parser.peek_token_ref();
-        match (&next.token, ended) {
-            (Token::EOF, _) => Ok(tree),
-            (_, true) => Err(Finding::new(
-                Rule::SeveralStatements,
-                "the text holds more than one statement",
-                places.span(next.span),
-            )
-            .into()),
-            (token, false) => {
-                let found = walk::clip(&token.to_string());
-                let message = format!("Expected: end of statement, found: {found}");
-                Err(syntax(&message, places.byte(next.span.start)).into())
-            }
+        Body::Statement | Body::Explained(_) => {
+            parser.parse_statement().map(|s| Tree::Statement(Box::new(s)))
+        }
+    };
+    let tree = match result {
+        Ok(tree) => tree,
+        Err(ParserError::RecursionLimitExceeded) => {
+            let place = places.span(parser.get_current_token().span);
+            return Err(Finding::new(Rule::TooComplex, "the statement nests too deep", place)
+                .advice("Write a simpler statement, or several.")
+                .into());
+        }
+        Err(ParserError::TokenizerError(message) | ParserError::ParserError(message)) => {
+            let (message, at) = place_in(&message, places);
+            // Without a place in the message: the parser stopped at what it did not expect, which has none
+            // only at the end of the text.
+            let at = at.or_else(|| places.byte(parser.get_current_token().span.start));
+            return Err(syntax(message, Some(at.unwrap_or(places.len()))).into());
+        }
+    };
+    let mut ended = false;
+    while parser.consume_token(&Token::SemiColon) {
+        ended = true;
+    }
+    let next = parser.peek_token_ref();
+    match (&next.token, ended) {
+        (Token::EOF, _) => Ok(tree),
+        (_, true) => Err(Finding::new(
+            Rule::SeveralStatements,
+            "the text holds more than one statement",
+            places.span(next.span),
+        )
+        .into()),
+        (token, false) => {
+            let found = walk::clip(&token.to_string());
+            let message = format!("Expected: end of statement, found: {found}");
+            Err(syntax(&message, places.byte(next.span.start)).into())
         }
     }
 }
@@ -400,8 +402,8 @@ enum Body {
 
 /// What sqlparser made of it.
 enum Tree {
-    Statement(Statement),
-    Expression(Expr),
+    Statement(Box<Statement>),
+    Expression(Box<Expr>),
 }
 
 /// Why a text was not read to its end.

@@ -87,6 +87,7 @@ impl Registry {
         let feature = feature_of(scheme);
         let hint = match feature {
             Some(feature) => format!("build with the feature `{feature}`"),
+            None if PLANNED.contains(&scheme) => "dbagent has no dialect for this database yet".to_owned(),
             None => "check the scheme; a dialect of your own is passed with .dialect(&DIALECT), and two versions of \
                      dbagent-core in `cargo tree -d` have two registries"
                 .to_owned(),
@@ -145,6 +146,20 @@ fn well_known_magic(head: &[u8]) -> Option<&'static WellKnown> {
     FILES.iter().find(|f| f.magic.is_in(head))
 }
 
+/// Schemes of databases that are planned and that no feature brings yet.
+const PLANNED: &[&str] = &[
+    "mongodb",
+    "mongodb+srv",
+    "neo4j",
+    "neo4j+s",
+    "neo4j+ssc",
+    "bolt",
+    "bolt+s",
+    "bolt+ssc",
+    "elasticsearch",
+    "opensearch",
+];
+
 /// The feature of the umbrella that brings a well-known scheme.
 fn feature_of(scheme: &str) -> Option<&'static str> {
     Some(match scheme {
@@ -153,10 +168,6 @@ fn feature_of(scheme: &str) -> Option<&'static str> {
         "mysql" => "mysql",
         "mariadb" => "mariadb",
         "duckdb" => "duckdb",
-        "mongodb" | "mongodb+srv" => "mongodb",
-        "neo4j" | "neo4j+s" | "neo4j+ssc" | "bolt" | "bolt+s" | "bolt+ssc" => "neo4j",
-        "elasticsearch" => "elasticsearch",
-        "opensearch" => "opensearch",
         _ => return None,
     })
 }
@@ -204,5 +215,17 @@ mod tests {
         assert_eq!(feature("x.ddb", b""), Some("duckdb"));
         assert_eq!(feature("x.sqlite3", b""), Some("sqlite"));
         assert_eq!(feature("x.txt", b"hello"), None);
+    }
+
+    #[test]
+    fn a_scheme_that_nothing_opens_says_what_would() {
+        let registry = Registry::empty().with(&NOTES);
+        let hint = |url: &str| {
+            let e = registry.for_url(&crate::ConnUrl::parse(url).unwrap()).unwrap_err();
+            e.hint_text().unwrap_or_default().to_owned()
+        };
+        assert_eq!(hint("postgres://h/x"), "build with the feature `postgres`");
+        assert_eq!(hint("mongodb://h/x"), "dbagent has no dialect for this database yet");
+        assert!(hint("nosuch://h/x").starts_with("check the scheme"));
     }
 }

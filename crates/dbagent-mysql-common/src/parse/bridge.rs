@@ -60,7 +60,7 @@ impl Forms {
             self.operators(at);
             self.lists_of_tables(at);
             self.index_hint(at);
-            self.from_first(at);
+            self.side_of_window(at);
             if server == Server::MariaDb {
                 self.system_time(at);
                 self.rows_examined(at);
@@ -296,7 +296,7 @@ impl Forms {
     }
 
     /// `NTH_VALUE(a, 2) FROM FIRST OVER w`.
-    fn from_first(&mut self, at: usize) {
+    fn side_of_window(&mut self, at: usize) {
         let window = ["over", "respect", "ignore"].iter().any(|w| self.is(at + 2, w));
         let side = self.is(at + 1, "first") || self.is(at + 1, "last");
         if self.is(at, "from") && side && window && self.before(at) == Some(&Token::RParen) {

@@ -49,12 +49,12 @@ pub(super) fn explain(server: Server, words: &Words<'_>) -> Opening {
 }
 
 /// `ANALYZE [FORMAT=JSON] statement` runs the statement; `ANALYZE TABLE` works on the storage.
-pub(super) fn analyze(words: &Words<'_>) -> Option<Opening> {
+pub(super) fn analyze(words: &Words<'_>) -> Opening {
     let at = format(words, 1).unwrap_or(1);
     if !is_body(words, at) || words.are(at, &["table"]) {
-        return Some(Opening::Whole(Box::new(Parsed::new(StatementClass::Maintenance, Effects::WRITE))));
+        return Opening::Whole(Box::new(Parsed::new(StatementClass::Maintenance, Effects::WRITE)));
     }
-    Some(Opening::Explain { skip: at, executes: true })
+    Opening::Explain { skip: at, executes: true }
 }
 
 /// `FORMAT = name`: the index behind it.

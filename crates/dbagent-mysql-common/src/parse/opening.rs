@@ -28,7 +28,7 @@ fn open(server: Server, words: &Words<'_>) -> Option<Opening> {
         "select" | "with" | "values" | "value" | "table" => query(words),
         "show" => Some(show::show(server, words)),
         "explain" | "desc" | "describe" => Some(explain::explain(server, words)),
-        "analyze" if server == Server::MariaDb => explain::analyze(words),
+        "analyze" if server == Server::MariaDb => Some(explain::analyze(words)),
         "help" => Some(help(words)),
         "checksum" => Some(checksum(words)),
         "insert" | "replace" | "update" | "delete" | "truncate" => None,

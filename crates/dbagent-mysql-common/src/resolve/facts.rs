@@ -14,8 +14,10 @@ use crate::flavor::Server;
 /// the server for a list of names.
 const AT_ONCE: usize = 64;
 
-/// The database that a name means: the one it is written with, or that of the session.
-const SCHEMA: &str = "COALESCE(?, DATABASE())";
+/// One table: of the database that its name is written with, or that of the session.
+const THIS_TABLE: &str = "TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?";
+const THIS_FUNCTION: &str =
+    "ROUTINE_TYPE = 'FUNCTION' AND ROUTINE_SCHEMA = COALESCE(?, DATABASE()) AND ROUTINE_NAME = ?";
 
 /// Which statement asks for one name. The number of the name comes first.
 const TABLE: &str = "SELECT CAST(? AS UNSIGNED), TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, \
@@ -40,8 +42,8 @@ pub(super) struct Fact {
     pub(super) schema: String,
     /// Its name, as the server spells it.
     pub(super) name: String,
-    table_type: String,
-    engine: String,
+    pub(super) table_type: String,
+    pub(super) engine: String,
     /// The version of the server, for the grammar.
     pub(super) version: String,
     /// The text of a view.
@@ -163,10 +165,8 @@ fn is_catalogue(schema: &str) -> bool {
 
 /// The tables and views of these names.
 pub(super) async fn objects(connection: &mut MySqlConnection, names: &[Key]) -> Result<HashMap<Key, Fact>> {
-    let condition = "TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?";
-    debug_assert!(condition.contains(SCHEMA), "one way to mean a database");
     let mut facts: HashMap<Key, Fact> = HashMap::new();
-    for (index, row) in ask(TABLE, condition, names, connection).await? {
+    for (index, row) in ask(TABLE, THIS_TABLE, names, connection).await? {
         let Some(asked) = names.get(index) else { continue };
         let (schema, name) = (row.text(1), row.text(2));
         let exact = row.text(5) == "0" && !is_catalogue(schema);
@@ -192,7 +192,7 @@ pub(super) async fn objects(connection: &mut MySqlConnection, names: &[Key]) -> 
     let exact = |facts: &HashMap<Key, Fact>, key: &Key, row: &Row| {
         facts.get(key).is_some_and(|f| f.schema == row.text(1) && f.name == row.text(2))
     };
-    let mut columns = ask(COLUMNS, condition, &found, connection).await?;
+    let mut columns = ask(COLUMNS, THIS_TABLE, &found, connection).await?;
     columns.sort_by_key(|(index, row)| (*index, row.text(8).parse::<u64>().unwrap_or(u64::MAX)));
     for (index, row) in columns {
         let Some(key) = found.get(index).filter(|key| exact(&facts, key, &row)) else { continue };
@@ -207,7 +207,7 @@ pub(super) async fn objects(connection: &mut MySqlConnection, names: &[Key]) -> 
     }
     let is_view = |key: &&Key| facts.get(*key).is_some_and(|f| f.kind() == ObjectKind::View);
     let views: Vec<Key> = found.iter().filter(is_view).cloned().collect();
-    for (index, row) in ask(VIEW, condition, &views, connection).await? {
+    for (index, row) in ask(VIEW, THIS_TABLE, &views, connection).await? {
         let Some(key) = views.get(index).filter(|key| exact(&facts, key, &row)) else { continue };
         if let Some(fact) = facts.get_mut(key) {
             fact.definition = row.get(3).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -226,9 +226,7 @@ pub(super) async fn functions(
     if names.is_empty() {
         return Ok(found);
     }
-    let condition =
-        "ROUTINE_TYPE = 'FUNCTION' AND ROUTINE_SCHEMA = COALESCE(?, DATABASE()) AND ROUTINE_NAME = ?";
-    for (index, row) in ask(ROUTINE, condition, names, connection).await? {
+    for (index, row) in ask(ROUTINE, THIS_FUNCTION, names, connection).await? {
         if let Some(key) = names.get(index) {
             let fact = FunctionFact::Stored(row.text(1).to_owned(), row.text(3).to_owned());
             found.insert(key.clone(), fact);
@@ -252,4 +250,36 @@ pub(super) async fn functions(
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fact(table_type: &str, engine: &str) -> Fact {
+        Fact { table_type: table_type.into(), engine: engine.into(), ..Fact::default() }
+    }
+
+    #[test]
+    fn an_engine_that_reads_elsewhere_needs_a_choice() {
+        for engine in ["FEDERATED", "SPIDER", "CONNECT", "S3", "SPHINX"] {
+            let fact = fact("BASE TABLE", engine);
+            assert_eq!(fact.kind(), ObjectKind::ForeignTable, "{engine}");
+            assert_eq!(fact.objection().unwrap().choice.as_deref(), Some("foreign_table"));
+        }
+        assert!(fact("BASE TABLE", "MRG_MyISAM").objection().unwrap().choice.is_none());
+        assert!(fact("BASE TABLE", "InnoDB").objection().is_none());
+        assert_eq!(fact("VIEW", "").kind(), ObjectKind::View);
+        assert_eq!(fact("SYSTEM VIEW", "MEMORY").kind(), ObjectKind::System);
+        assert!(fact("SYSTEM VERSIONED", "InnoDB").is_versioned());
+    }
+
+    #[test]
+    fn the_catalogue_is_asked_in_its_own_spelling() {
+        assert_eq!(
+            spelt(Some("Information_Schema"), "tables"),
+            (Some("information_schema".into()), "TABLES".into())
+        );
+        assert_eq!(spelt(None, "users"), (None, "users".into()));
+    }
 }

@@ -9,6 +9,7 @@ mod fuzz;
 mod lexing;
 mod live;
 mod names;
+mod reasons;
 mod server;
 mod state;
 

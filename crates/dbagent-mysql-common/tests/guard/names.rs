@@ -197,3 +197,36 @@ async fn the_definitions_of_the_servers_own_views_are_understood() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A MERGE table shows the rows of others, and nobody says of which.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_reads_other_tables_is_refused() {
+    let Some(url) = url() else { return };
+    let tables = [
+        "CREATE TABLE one (id INTEGER) ENGINE = MyISAM",
+        "CREATE TABLE all_of_them (id INTEGER) ENGINE = MERGE UNION = (one)",
+    ];
+    let scratch = Scratch::empty(&url).await.with(&tables).await;
+    let session = scratch.session().await;
+    assert!(judged(&session, "SELECT * FROM one").await.0);
+    let (ok, why) = judged(&session, "SELECT * FROM all_of_them").await;
+    assert!(!ok && why.contains("MERGE"), "{why}");
+}
+
+/// More names than are asked for at once are all found.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_names_are_all_found() {
+    let Some(url) = url() else { return };
+    let tables: Vec<String> =
+        (0..150).map(|n| format!("CREATE TABLE t{n} (a{n} INTEGER, secret INTEGER)")).collect();
+    let scratch = Scratch::empty(&url).await.with(&tables).await;
+    let session = scratch.session_under(Policy::default().deny("*.t149.secret").unwrap()).await;
+    let union = |column: &str| {
+        let arms: Vec<String> = (0..150).map(|n| format!("SELECT {column} FROM t{n}")).collect();
+        arms.join(" UNION ALL ")
+    };
+    let (ok, why) = judged(&session, &union("1")).await;
+    assert!(ok, "{why}");
+    let (ok, why) = judged(&session, &union("secret")).await;
+    assert!(!ok && why.contains("t149"), "{why}");
+}

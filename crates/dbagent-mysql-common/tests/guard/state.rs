@@ -189,7 +189,7 @@ fn files(folder: &Path, database: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(&inside) else { continue };
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let restless = ["#", "ib", "aria_log", "undo", "binlog", "ddl_", "tc.log", "mysqld"];
+            let restless = ["#", "ib", "aria_log", "undo", "binlog", "ddl", "tc.log", "mysqld"];
             let ours = !inside.ends_with("tmp") || name.starts_with("own_");
             if ours && !restless.iter().any(|r| name.starts_with(r)) {
                 names.push(format!("{}/{name}", inside.file_name().unwrap_or_default().to_string_lossy()));

@@ -320,8 +320,8 @@ fn sequence_ahead(parser: &Parser<'_>) -> bool {
 
 /// `NEXT VALUE FOR s` takes a number from a sequence; `PREVIOUS VALUE FOR s` says the last one taken.
 fn sequence(word: &str, parser: &mut Parser<'_>) -> Parsed<Expr> {
-    let mut name = parser.parse_identifier()?;
-    name.value = if word == "next" { "nextval" } else { "lastval" }.to_owned();
+    let first = parser.parse_identifier()?;
+    let name = Ident { value: if word == "next" { "nextval" } else { "lastval" }.to_owned(), ..first };
     parser.next_token();
     parser.next_token();
     parser.parse_object_name(false)?;
