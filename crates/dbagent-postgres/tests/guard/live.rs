@@ -109,6 +109,7 @@ async fn operators_casts_and_aggregates_are_functions() {
         ("SELECT 1 |+| 2", true),
         ("SELECT 1 OPERATOR(public.|+|) 2", true),
         ("SELECT 1 ### 2", false),
+        ("SELECT 1 |<| 2", false),
         ("SELECT 1 OPERATOR(public.###) 2", false),
         ("SELECT 1 OPERATOR(other.+) 2", false),
         ("SELECT !!! '/etc/hostname'", false),
@@ -195,6 +196,9 @@ async fn relations_are_followed_to_what_they_run() {
         ("SELECT * FROM tower_7", true),
         ("SELECT * FROM tower_8", false),
         ("SELECT * FROM tower_12", false),
+        // What it holds was computed when it was filled.
+        ("SELECT n FROM m_plain", true),
+        ("SELECT plain()", false),
         ("SELECT * FROM secured", true),
         ("SELECT * FROM computed", true),
         ("SELECT * FROM parted", true),
