@@ -329,3 +329,23 @@ fn a_deep_definition_does_not_overflow_a_small_stack() {
     };
     runtime.block_on(runtime.spawn(work)).unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_partition_is_denied_with_its_table_and_the_table_with_its_partition() {
+    let Some(mut scratch) = Scratch::with(&[FIXTURE]).await else { return };
+    let deny = |pattern: &str| Policy::default().deny(pattern).unwrap();
+    for (statement, policy, allow) in [
+        ("SELECT id FROM parted", Policy::default(), true),
+        ("SELECT id FROM parted", deny("public.parted"), false),
+        ("SELECT id FROM parted_1", deny("public.parted"), false),
+        ("SELECT id FROM parted", deny("public.parted_1"), false),
+        ("SELECT id FROM parted_1", deny("public.parted.id"), false),
+        ("SELECT count(*) FROM parted_1", deny("public.parted.id"), true),
+        ("SELECT id FROM parted", Policy::default().allow("public.parted").unwrap(), true),
+        ("SELECT id FROM parted_1", Policy::default().allow("public.parted").unwrap(), false),
+        ("SELECT id FROM users", deny("public.parted"), true),
+    ] {
+        let judged = scratch.judge(statement, &policy).await;
+        assert_eq!(matches!(judged, Judged::Read), allow, "{statement} {policy:?}: {judged:?}");
+    }
+}
