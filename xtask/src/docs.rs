@@ -1,6 +1,7 @@
 //! `cargo xtask docs`: documents, or parts of them, that the program itself writes.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -11,7 +12,7 @@ use crate::workspace::Workspace;
 /// Write the generated documents anew; with --check only say whether they are up to date.
 ///
 /// What is generated is a table in xtask/src/docs.rs: a file, the place in it, and the words of the
-/// `dbagent` program that print the text.
+/// `dbagent` program that print the text. Each page of docs/dialects has its dialect's own table.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Change nothing; fail when a document is not what the program prints now
@@ -22,18 +23,42 @@ pub(crate) struct Arguments {
 /// One generated text.
 struct Generated {
     /// The document, from the root.
-    file: &'static str,
+    file: String,
     /// The part of it, when it is not all of it: what stands between
     /// `<!-- generated: NAME -->` and `<!-- end: NAME -->`.
     marker: Option<&'static str>,
     /// What `dbagent` is asked.
-    words: &'static [&'static str],
+    words: Vec<String>,
 }
 
-const GENERATED: &[Generated] = &[
-    Generated { file: "docs/cli.md", marker: None, words: &["help-markdown"] },
-    Generated { file: "README.md", marker: Some("dialects"), words: &["dialects", "--format", "markdown"] },
-];
+/// Where each dialect has a page of the name of its id.
+const PAGES: &str = "docs/dialects";
+
+/// Every generated text of the checkout.
+fn generated(root: &Path) -> Result<Vec<Generated>> {
+    let one = |file: &str, marker, words: &[&str]| Generated {
+        file: file.to_owned(),
+        marker,
+        words: words.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    let mut all = vec![
+        one("docs/cli.md", None, &["help-markdown"]),
+        one("README.md", Some("dialects"), &["dialects", "--format", "markdown"]),
+    ];
+    let pages = root.join(PAGES);
+    if pages.is_dir() {
+        let mut ids = Vec::new();
+        for entry in fs::read_dir(&pages).with_context(|| format!("cannot list {PAGES}"))? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            ids.extend(name.strip_suffix(".md").map(str::to_owned));
+        }
+        ids.sort();
+        all.extend(ids.iter().map(|id| {
+            one(&format!("{PAGES}/{id}.md"), Some("capabilities"), &["dialects", id, "--format", "markdown"])
+        }));
+    }
+    Ok(all)
+}
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcome> {
     let programs = cargo::build(workspace.root(), &programs(workspace)?)?;
@@ -42,10 +67,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
         bail!("the workspace built no program called `dbagent`; is crates/dbagent-cli a member?");
     };
     let mut problems = Vec::new();
-    for generated in GENERATED {
+    let all = generated(workspace.root())?;
+    for generated in &all {
         let mut command = std::process::Command::new(&dbagent.path);
-        let text = cargo::output(command.current_dir(workspace.root()).args(generated.words))?;
-        let path = workspace.root().join(generated.file);
+        let text = cargo::output(command.current_dir(workspace.root()).args(&generated.words))?;
+        let path = workspace.root().join(&generated.file);
         let old = if path.is_file() {
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", generated.file))?
         } else {
@@ -66,7 +92,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
             println!("docs: wrote {}", generated.file);
         }
     }
-    Ok(Outcome::of_problems("docs", &count(GENERATED.len(), "generated text"), problems))
+    Ok(Outcome::of_problems("docs", &count(all.len(), "generated text"), problems))
 }
 
 /// Whether all is up to date, as a step of CI.
@@ -113,13 +139,13 @@ mod tests {
 
     #[test]
     fn a_whole_document_is_replaced() {
-        let whole = Generated { file: "a.md", marker: None, words: &[] };
+        let whole = Generated { file: "a.md".to_owned(), marker: None, words: Vec::new() };
         assert_eq!(whole.apply("old", "# new\n\n").unwrap(), "# new\n");
     }
 
     #[test]
     fn a_part_is_replaced_between_its_markers_and_applying_twice_changes_nothing() {
-        let part = Generated { file: "a.md", marker: Some("t"), words: &[] };
+        let part = Generated { file: "a.md".to_owned(), marker: Some("t"), words: Vec::new() };
         let once = part.apply("a\n<!-- generated: t -->\nold\n<!-- end: t -->\nz\n", "new\n").unwrap();
         assert_eq!(once, "a\n<!-- generated: t -->\nnew\n<!-- end: t -->\nz\n");
         assert_eq!(part.apply(&once, "new\n").unwrap(), once);
@@ -127,9 +153,21 @@ mod tests {
 
     #[test]
     fn missing_markers_are_an_error_that_says_what_to_add() {
-        let part = Generated { file: "a.md", marker: Some("t"), words: &[] };
+        let part = Generated { file: "a.md".to_owned(), marker: Some("t"), words: Vec::new() };
         let error = part.apply("<!-- end: t --><!-- generated: t -->", "new").unwrap_err().to_string();
         assert!(error.contains("a.md needs the lines `<!-- generated: t -->`"), "{error}");
+    }
+
+    #[test]
+    fn every_page_of_a_dialect_has_its_own_table() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(generated(root.path()).unwrap().len(), 2);
+        fs::create_dir_all(root.path().join(PAGES)).unwrap();
+        fs::write(root.path().join(PAGES).join("sqlite.md"), "").unwrap();
+        let all = generated(root.path()).unwrap();
+        let page = all.last().unwrap();
+        assert_eq!(page.file, "docs/dialects/sqlite.md");
+        assert_eq!(page.words, ["dialects", "sqlite", "--format", "markdown"]);
     }
 
     #[test]

@@ -94,6 +94,61 @@ impl Running {
     }
 }
 
+/// The signals that end a program, caught from the moment when this is made.
+#[cfg(unix)]
+pub(crate) struct Ending(Vec<tokio::signal::unix::Signal>);
+
+#[cfg(unix)]
+impl Ending {
+    /// Catches SIGTERM and SIGHUP. A signal that cannot be caught ends the program as it always does.
+    pub(crate) fn catch(running: &Running) -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        let _inside = running.0.as_ref().map(Runtime::enter);
+        Self(
+            [SignalKind::terminate(), SignalKind::hangup()]
+                .into_iter()
+                .filter_map(|s| signal(s).ok())
+                .collect(),
+        )
+    }
+
+    /// Cleans up at the first of them, and ends the program.
+    pub(crate) fn then(mut self, running: &Running, clean: impl FnOnce() + Send + 'static) {
+        let Some(runtime) = &running.0 else { return };
+        runtime.spawn(async move {
+            std::future::poll_fn(|cx| {
+                let fired = self.0.iter_mut().any(|s| s.poll_recv(cx).is_ready());
+                if fired { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            })
+            .await;
+            clean();
+            end(Exit::Terminated);
+        });
+    }
+}
+
+/// Elsewhere there are no such signals.
+#[cfg(not(unix))]
+pub(crate) struct Ending;
+
+#[cfg(not(unix))]
+impl Ending {
+    pub(crate) fn catch(_: &Running) -> Self {
+        Self
+    }
+
+    pub(crate) fn then(self, _: &Running, _: impl FnOnce() + Send + 'static) {}
+}
+
+#[cfg(unix)]
+#[expect(
+    clippy::exit,
+    reason = "whoever sends such a signal waits for nothing, and a prompt may block the main thread"
+)]
+fn end(exit: Exit) {
+    std::process::exit(exit.code().into());
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
@@ -117,6 +172,29 @@ pub(crate) async fn cancellable<T>(
         done = work => done,
         () = interrupted() => Err(Failure::Said(Exit::Cancelled)),
     }
+}
+
+/// Waits for work that has no call to cancel, such as opening a database. Ctrl-C drops it.
+pub(crate) async fn droppable<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::select! {
+        done = work => done,
+        () = interrupted() => Err(Failure::Said(Exit::Cancelled)),
+    }
+}
+
+/// From here on Ctrl-C ends the program only where somebody waits for it. Lives as long as what it returns
+/// must not be cut short; there is no way back for the rest of the process.
+pub(crate) fn hold_interrupts() -> Option<impl Sized> {
+    // Without it Ctrl-C ends the program as it always does.
+    let running = Running::new().ok()?;
+    #[cfg(unix)]
+    let signal = {
+        let _inside = running.0.as_ref().map(Runtime::enter);
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).ok()?
+    };
+    #[cfg(not(unix))]
+    let signal = ();
+    Some((signal, running))
 }
 
 /// Fires at the next Ctrl-C.

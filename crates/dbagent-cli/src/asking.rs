@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dbagent::agent::Answer;
-use dbagent::artifact::{Artifact, RowsArtifact};
+use dbagent::artifact::{Artifact, NotKept, RowsArtifact};
 use dbagent::fact::{Fact, RunEnd};
 use dbagent::model::{Finish, Usage};
 use dbagent::{Dialect, Error, ErrorKind, GuardedSession, LightAgent};
@@ -125,6 +125,8 @@ pub(crate) struct Findings {
     pub(crate) statements: Vec<String>,
     /// The rows of the last of them that was no mere sample.
     pub(crate) rows: Option<RowsArtifact>,
+    /// What is left of these rows where the run did not keep them.
+    pub(crate) not_kept: Option<NotKept>,
     usage: Usage,
 }
 
@@ -154,14 +156,22 @@ impl Findings {
         }
         let mut statements = Vec::new();
         let mut rows = None;
+        let mut not_kept = None;
         for (key, artifact) in &answer.artifacts {
             let is_sample = tools.get(key.as_str()).is_some_and(|tool| tool == SAMPLE);
-            if let Artifact::Rows(found) = artifact
-                && !failed.contains(&key.as_str())
-                && !is_sample
-            {
-                statements.push(found.statement.clone());
-                rows = Some(found.clone());
+            if failed.contains(&key.as_str()) || is_sample {
+                continue;
+            }
+            match artifact {
+                Artifact::Rows(found) => {
+                    statements.push(found.statement.clone());
+                    (rows, not_kept) = (Some(found.clone()), None);
+                }
+                Artifact::NotKept(gone) if gone.rows.is_some() => {
+                    statements.extend(gone.statement.clone());
+                    (rows, not_kept) = (None, Some(gone.clone()));
+                }
+                _ => {}
             }
         }
         let status = match &answer.end {
@@ -171,9 +181,9 @@ impl Findings {
         };
         if status == Status::Unsure {
             // What was looked up to understand the question is no answer to it.
-            rows = None;
+            (rows, not_kept) = (None, None);
         }
-        Self { status, text: answer.text.clone(), statements, rows, usage: answer.usage }
+        Self { status, text: answer.text.clone(), statements, rows, not_kept, usage: answer.usage }
     }
 
     /// One JSON object for programs. `id` is what the question was known by.
@@ -191,7 +201,8 @@ impl Findings {
             statements: &self.statements,
             columns,
             rows,
-            complete: self.rows.as_ref().is_none_or(|found| found.ending.is_complete()),
+            complete: self.not_kept.is_none()
+                && self.rows.as_ref().is_none_or(|found| found.ending.is_complete()),
             status: self.status.as_str(),
             usage: self.usage,
             error: None,
@@ -277,7 +288,9 @@ pub(crate) fn summary(agent: &LightAgent, before: &dbagent::metrics::Summary) ->
     }
     let cost = now.cost_micros - before.cost_micros;
     if cost > 0 {
-        parts.push(format!("cost {:.4}", cost as f64 / 1e6));
+        // A part whose price nobody knows is not free.
+        let more = if now.unpriced_calls > before.unpriced_calls { "at least " } else { "" };
+        parts.push(format!("cost {more}{:.4}", cost as f64 / 1e6));
     }
     parts.join(", ")
 }
@@ -349,6 +362,29 @@ mod tests {
         assert_eq!(findings.status, Status::Answered);
         assert_eq!(findings.statements, ["statement 0"]);
         assert_eq!(findings.rows.unwrap().statement, "statement 0");
+    }
+
+    #[test]
+    fn rows_that_the_run_did_not_keep_are_no_complete_answer() {
+        let gone = |statement: &str| {
+            Artifact::NotKept(NotKept {
+                kind: "rows",
+                statement: Some(statement.to_owned()),
+                rows: Some(9),
+                bytes: 2_000,
+                limit: 1_000,
+            })
+        };
+        let mut answer = answer(&[("query", false), ("query", false)], Finish::Stop, RunEnd::Answered);
+        answer.artifacts[0].1 = gone("first");
+        let findings = Findings::of(&answer);
+        assert_eq!(findings.statements, ["first", "statement 1"]);
+        assert!(findings.not_kept.is_none() && findings.to_json(None).unwrap().contains("\"complete\":true"));
+        answer.artifacts[1].1 = gone("second");
+        let findings = Findings::of(&answer);
+        assert_eq!(findings.statements, ["first", "second"]);
+        assert!(findings.rows.is_none() && findings.not_kept.is_some());
+        assert!(findings.to_json(None).unwrap().contains("\"complete\":false"));
     }
 
     #[test]

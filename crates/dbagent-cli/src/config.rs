@@ -169,7 +169,7 @@ base_url = "http://localhost:8080/v1"
 model = "qwen3"
 actions = "json"
 window = 8192
-price = { input = 1, output = 2.5 }
+price = { input = 1, cached_input = 0.25, output = 2.5 }
 
 [databases.shop]
 url = "postgres://bob@db/shop"
@@ -190,7 +190,7 @@ guardrails = { query_timeout_s = 9 }
         assert_eq!(shop.credential.get("password").unwrap().expose(), "canary");
         assert_eq!(shop.credential.get("connect_timeout").unwrap().expose(), "5");
         assert_eq!(shop.policy.deny[0].to_string(), "*.users.email");
-        assert_eq!(s.models["fast"].price.unwrap(), dbagent::metrics::Price { input: 1.0, output: 2.5 });
+        assert_eq!(s.models["fast"].price.unwrap(), dbagent::metrics::Price::new(1.0, 2.5).cached(0.25));
     }
 
     #[test]

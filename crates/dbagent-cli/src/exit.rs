@@ -26,6 +26,8 @@ pub(crate) enum Exit {
     Internal,
     /// Cancelled by Ctrl-C.
     Cancelled,
+    /// Ended by another signal, after cleaning up.
+    Terminated,
 }
 
 impl Exit {
@@ -40,6 +42,7 @@ impl Exit {
         (Self::Output, "the output could not be written, such as on a full disk"),
         (Self::Internal, "a defect of dbagent; please report it"),
         (Self::Cancelled, "cancelled with Ctrl-C"),
+        (Self::Terminated, "ended by another signal"),
     ];
 
     /// The number.
@@ -54,6 +57,7 @@ impl Exit {
             Self::Output => 6,
             Self::Internal => 70,
             Self::Cancelled => 130,
+            Self::Terminated => 143,
         }
     }
 
@@ -134,7 +138,7 @@ mod tests {
         let mut codes: Vec<u8> = Exit::TABLE.iter().map(|(exit, _)| exit.code()).collect();
         let count = codes.len();
         codes.dedup();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 70, 130]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 70, 130, 143]);
         assert_eq!(count, codes.len());
     }
 

@@ -52,9 +52,9 @@ struct Named {
 /// [`ErrorKind::Config`]: no such name and no such file, a URL that no dialect opens, a wrong credential;
 /// what reading a password says.
 pub(crate) fn find(app: &App, word: &str, access: &Access) -> Result<Place, Error> {
-    let named = name(app, word)?;
-    let parsed = ConnUrl::parse(&named.url)?;
     let registry = Registry::collected()?;
+    let named = name(app, &registry, word)?;
+    let parsed = ConnUrl::parse(&named.url)?;
     let dialect = registry.for_url(&parsed)?;
     let mut credential = with_settings(named.credential, &access.credentials)?;
     credential.normalise(dialect.id(), dialect.known_credentials())?;
@@ -84,7 +84,7 @@ pub(crate) fn find(app: &App, word: &str, access: &Access) -> Result<Place, Erro
     Ok(Place { dialect, target })
 }
 
-fn name(app: &App, word: &str) -> Result<Named, Error> {
+fn name(app: &App, registry: &Registry, word: &str) -> Result<Named, Error> {
     let config = app.config()?;
     let plain = |url: String, typed: bool| Named {
         name: "main".to_owned(),
@@ -108,7 +108,7 @@ fn name(app: &App, word: &str) -> Result<Named, Error> {
             typed: false,
         });
     }
-    if let Some(url) = file::url_of(word)? {
+    if let Some(url) = file::url_of(registry, word)? {
         app.ui.detail(&format!("the file {word} is opened as {url}"));
         return Ok(plain(url, true));
     }

@@ -39,6 +39,13 @@ impl Sample {
         Ok(sample)
     }
 
+    /// Removes the folder from elsewhere, when nothing is dropped any more.
+    pub(crate) fn remover(&self) -> impl FnOnce() + Send + 'static {
+        let folder = self.folder.path().to_owned();
+        // What cannot be removed stays for whoever cleans the folder for temporary files.
+        move || _ = std::fs::remove_dir_all(folder)
+    }
+
     /// The database file.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("chinook.db")

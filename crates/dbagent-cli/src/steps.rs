@@ -80,6 +80,9 @@ impl<'a> Steps<'a> {
             EventKind::ModelFellBack { from, to, reason } => {
                 self.ui.note(&format!("{to} takes over from {from}: {reason}"));
             }
+            EventKind::Missed { reason, .. } => {
+                self.ui.warn(&format!("some steps cannot be shown: {reason}"));
+            }
             EventKind::Judged { key, statement, refusal } => {
                 if let Some(call) = self.calls.get_mut(key) {
                     call.statement = Some(statement.clone());

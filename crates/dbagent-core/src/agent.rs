@@ -7,6 +7,7 @@
 
 mod builder;
 mod driver;
+mod inject;
 mod output;
 mod run;
 
@@ -17,12 +18,16 @@ pub use builder::AgentBuilder;
 pub use output::OutputSchema;
 pub use run::{Answer, EventStream, Run};
 
+use driver::Begin;
+use inject::Running;
+
 use crate::budget::Budgets;
 use crate::error::Result;
 use crate::event::EventSender;
 use crate::metrics::{Price, SessionMetrics};
 use crate::middleware::Middleware;
 use crate::model::Model;
+use crate::setup::Setup;
 use crate::store::Store;
 use crate::tool::{ArgumentSchema, HostObjects, Tool};
 use crate::tools::Database;
@@ -47,14 +52,16 @@ struct Inner {
     store: Arc<dyn Store>,
     output: Option<OutputSchema>,
     host: HostObjects,
-    fingerprint: String,
+    setup: Setup,
+    /// The runs that are being driven here, to be spoken to.
+    running: Running,
     temperature: Option<f32>,
 }
 
 impl Agent {
     /// Starts to build an agent that asks this model.
     pub fn builder(model: Arc<dyn Model>) -> AgentBuilder {
-        AgentBuilder::new(model)
+        AgentBuilder::default().model(model)
     }
 
     /// The model that is asked.
@@ -88,13 +95,42 @@ impl Agent {
     /// the [`Run`] does not stop it.
     pub fn start(&self, thread: &str, input: impl Into<String>) -> Run {
         let events = EventSender::new(thread);
-        driver::spawn(Arc::clone(&self.inner), thread, Some(input.into()), events)
+        driver::spawn(Arc::clone(&self.inner), thread, Begin::Ask(input.into()), events)
     }
 
     /// Goes on with a thread whose run was interrupted.
+    ///
+    /// The agent may be made of something else than the one that began. Another model or prompt is told by
+    /// an event ([`SetupChanged`](crate::event::EventKind::SetupChanged)); another tool or policy that an
+    /// open call depends on ends the attempt with [`ErrorKind::Config`](crate::ErrorKind::Config) and leaves
+    /// the thread as it was.
     pub fn resume(&self, thread: &str) -> Run {
         let events = EventSender::new(thread);
-        driver::spawn(Arc::clone(&self.inner), thread, None, events)
+        driver::spawn(Arc::clone(&self.inner), thread, Begin::Resume, events)
+    }
+
+    /// Gives up an interrupted run: its open calls are answered as not run, and the thread takes the next
+    /// question.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) when no run is interrupted there,
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) while somebody drives it.
+    pub async fn abandon(&self, thread: &str) -> Result<()> {
+        let events = EventSender::new(thread);
+        driver::spawn(Arc::clone(&self.inner), thread, Begin::Abandon, events).outcome().await.map(drop)
+    }
+
+    /// Says something to the model between two turns of a thread, to steer it. It returns once that is
+    /// written down. A run that is going on reads it before its next request, and does not end with an
+    /// answer that was written without it, unless its budget is used up; on a thread that rests, the next
+    /// run reads it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) for a thread that does not exist,
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) while another agent drives it, and what the store
+    /// says.
+    pub async fn inject(&self, thread: &str, message: impl Into<String>) -> Result<()> {
+        inject::inject(&self.inner, thread, message.into()).await
     }
 
     /// Asks on a thread, new or continued, and waits for the answer. Dropping the future cancels the run.

@@ -25,6 +25,9 @@ pub struct Budgets {
     pub parallel_calls: usize,
     /// Calls of one reply that are looked at; more are answered with an error: 32.
     pub calls_per_turn: usize,
+    /// Bytes of results that one run keeps for the host, all calls together: 64 MiB. Over it the oldest are
+    /// dropped, and say so; what the model reads stays the same.
+    pub artifact_bytes: u64,
 }
 
 impl Default for Budgets {
@@ -36,6 +39,7 @@ impl Default for Budgets {
             wall_clock_s: 1_800,
             parallel_calls: 4,
             calls_per_turn: 32,
+            artifact_bytes: 64 << 20,
         }
     }
 }

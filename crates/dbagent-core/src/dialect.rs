@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 
 pub use capability::{Capabilities, Support};
-pub use registry::{Registry, RegistryError};
+pub use registry::{FILE_HEAD, Registry, RegistryError};
 
 use crate::account::RoleSetup;
 use crate::context::CallContext;
@@ -64,6 +64,8 @@ pub struct Dialect {
     count: Option<fn(&ObjectName) -> Request>,
     sample: Option<fn(&ObjectName) -> Request>,
     role_setup: Option<RoleSetup>,
+    extensions: &'static [&'static str],
+    magic: &'static [Magic],
 }
 
 inventory::collect!(Dialect);
@@ -88,6 +90,27 @@ impl Noun {
     /// `1 row`, `1,000 rows`, with the word of this noun.
     pub fn counted(&self, rows: u64) -> String {
         crate::text::counted(rows, self.rows.strip_suffix('s').unwrap_or(self.rows), self.rows)
+    }
+}
+
+/// Bytes at a place of a file that tell what it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Magic {
+    /// Bytes before them.
+    pub at: usize,
+    /// The bytes.
+    pub bytes: &'static [u8],
+}
+
+impl Magic {
+    /// These bytes at that place.
+    pub const fn new(at: usize, bytes: &'static [u8]) -> Self {
+        Self { at, bytes }
+    }
+
+    /// Whether the beginning of a file has them.
+    pub fn is_in(&self, head: &[u8]) -> bool {
+        head.get(self.at..).is_some_and(|rest| rest.starts_with(self.bytes))
     }
 }
 
@@ -126,6 +149,8 @@ impl Dialect {
             count: None,
             sample: None,
             role_setup: None,
+            extensions: &[],
+            magic: &[],
         }
     }
 
@@ -213,6 +238,15 @@ impl Dialect {
         self
     }
 
+    /// Says which files are databases of this kind: by the ends of their names (lower case, without the dot)
+    /// and, stronger, by bytes that stand in them. Such a file is opened by the URL `scheme:///path`, with the
+    /// first scheme.
+    pub const fn files(mut self, extensions: &'static [&'static str], magic: &'static [Magic]) -> Self {
+        self.extensions = extensions;
+        self.magic = magic;
+        self
+    }
+
     /// The id, such as `sqlite`.
     pub const fn id(&self) -> &'static str {
         self.id
@@ -266,6 +300,16 @@ impl Dialect {
     /// The verbs beside the common tools; empty means `query`.
     pub const fn own_verbs(&self) -> &'static [Verb] {
         self.verbs
+    }
+
+    /// The ends of names of files that are databases of this kind.
+    pub const fn file_extensions(&self) -> &'static [&'static str] {
+        self.extensions
+    }
+
+    /// Bytes that stand in files that are databases of this kind; one of these is enough.
+    pub const fn file_magic(&self) -> &'static [Magic] {
+        self.magic
     }
 
     /// A request that counts the rows of an object, where the dialect has one.

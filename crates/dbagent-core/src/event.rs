@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use tokio::sync::broadcast;
 
+use crate::ErrorKind;
 use crate::fact::FactRecord;
+use crate::setup::SetupChange;
 
 /// Something to watch.
 #[derive(Debug, Clone)]
@@ -48,6 +50,27 @@ pub enum EventKind {
         to: String,
         /// Why.
         reason: String,
+    },
+    /// The thread goes on with an agent that is made of something else than before.
+    SetupChanged {
+        /// What is not as it was.
+        changes: Vec<SetupChange>,
+    },
+    /// The watcher was too slow, and the facts that it missed could not be read from the store. Facts after
+    /// this number may be missing for it; the log itself is whole.
+    Missed {
+        /// Number of the last fact that it has seen.
+        after: u64,
+        /// Why they could not be read.
+        reason: String,
+    },
+    /// The run failed in a way that is not in its log, because it could not begin or nothing could be
+    /// written any more. The last event of such a run.
+    Failed {
+        /// The kind of the error.
+        kind: ErrorKind,
+        /// Its text.
+        message: String,
     },
     /// The guard decided about a call's request.
     Judged {

@@ -1,8 +1,8 @@
 //! Facts: what a thread remembers. State is the fold of its facts; nothing else is durable truth.
 //!
-//! A record is stored as kind, version and body. A kind or a version that this program does not know stops
-//! the run with a clear error instead of being skipped. `tests/golden/facts` holds old logs that must stay
-//! readable.
+//! A record is stored as kind, version and body. A kind that this program does not know, or a version newer
+//! than its own, stops the run with a clear error instead of being skipped. Older versions are read: what a
+//! newer one added is absent in them. The golden files `facts-v*.jsonl` hold old logs that must stay readable.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Finish, ToolCall, Usage};
+use crate::setup::Setup;
 
 macro_rules! facts {
     ($($(#[doc = $doc:literal])+ $variant:ident = $kind:literal v $version:literal { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* })+) => {
@@ -28,12 +29,12 @@ macro_rules! facts {
                 match self { $(Fact::$variant { .. } => $kind,)+ }
             }
 
-            /// The version of the kind's body.
+            /// The version in which the kind's body is written.
             pub const fn version(&self) -> u32 {
                 match self { $(Fact::$variant { .. } => $version,)+ }
             }
 
-            /// Every kind that this program knows, with its version.
+            /// Every kind that this program knows, with its newest version.
             pub const KINDS: &'static [(&'static str, u32)] = &[$(($kind, $version),)+];
         }
     };
@@ -41,23 +42,31 @@ macro_rules! facts {
 
 facts! {
     /// A run began with what a person (or a parent agent) said.
-    RunStarted = "run_started" v 1 {
+    RunStarted = "run_started" v 2 {
         /// Number of the run within its thread, from 1.
         run: u32,
         /// The question.
         input: String,
-        /// Digest of the agent's tools, policy and model.
+        /// Digest of what the agent was made of.
         fingerprint: String,
+        /// What the agent was made of, part by part. Since version 2.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        setup: Option<Setup>,
+    }
+    /// An interrupted run goes on with an agent that is made of something else.
+    RunResumed = "run_resumed" v 1 {
+        /// What the agent is made of from here on.
+        setup: Setup,
     }
     /// The model replied.
-    ModelReplied = "model_replied" v 1 {
+    ModelReplied = "model_replied" v 2 {
         /// The text.
         text: String,
         /// The calls.
         calls: Vec<ToolCall>,
         /// Why the reply ended.
         finish: Finish,
-        /// What it cost.
+        /// Tokens and, since version 2, cost.
         usage: Usage,
         /// The model, as its server names it.
         model: String,
@@ -166,9 +175,12 @@ facts! {
         token: Option<String>,
     }
     /// A run ended.
-    RunEnded = "run_ended" v 1 {
+    RunEnded = "run_ended" v 2 {
         /// Why.
         why: RunEnd,
+        /// Tokens and cost of all its model calls. Since version 2.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
     }
 }
 
@@ -270,9 +282,9 @@ impl FactRecord {
         let Some((_, known)) = Fact::KINDS.iter().find(|(kind, _)| *kind == stored.kind) else {
             return Err(incompatible(format!("unknown kind of fact {:?} at {}", stored.kind, stored.seq)));
         };
-        if stored.version != *known {
+        if stored.version == 0 || stored.version > *known {
             return Err(incompatible(format!(
-                "version {} of the fact {:?} at {} is not known, only {known}",
+                "version {} of the fact {:?} at {} is not known, only those up to {known}",
                 stored.version, stored.kind, stored.seq
             )));
         }

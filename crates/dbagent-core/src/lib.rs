@@ -9,6 +9,9 @@
 //! reserve → read → shape. The core holds no driver, no HTTP client, no parser of query languages and no
 //! file format.
 
+// The setters of agents are read here and in crates that offer them again.
+extern crate self as dbagent_core;
+
 pub mod account;
 pub mod agent;
 pub mod artifact;
@@ -33,6 +36,7 @@ pub mod request;
 pub mod rows;
 pub mod secret;
 pub mod session;
+pub mod setup;
 pub mod state;
 pub mod store;
 pub mod target;
@@ -50,7 +54,7 @@ pub use serde_json;
 pub use agent::{Agent, AgentBuilder, Answer, OutputSchema};
 pub use context::CallContext;
 pub use dialect::{
-    Capabilities, Dialect, Noun, OpenContext, ParseContext, Registry, Settings, Support, Verb,
+    Capabilities, Dialect, Magic, Noun, OpenContext, ParseContext, Registry, Settings, Support, Verb,
 };
 pub use effects::Effects;
 pub use error::{Error, ErrorKind, Result, Retry};

@@ -55,8 +55,10 @@ counters! {
     input_tokens,
     /// Tokens written by models.
     output_tokens,
-    /// Cost in millionths of the currency that the host's prices are in.
+    /// Cost in millionths of the currency that the host's prices are in, of the calls whose cost is known.
     cost_micros,
+    /// Of the requests to models, those whose cost is not known.
+    unpriced_calls,
 }
 
 /// Counters of everything that runs with them. Thread-safe; clones share the counters.
@@ -68,14 +70,38 @@ pub struct SessionMetrics(Arc<Counters>);
 pub struct Price {
     /// For a million tokens read.
     pub input: f64,
+    /// For a million of these that came from the server's cache; as much as others when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
     /// For a million tokens written.
     pub output: f64,
 }
 
 impl Price {
+    /// A price without a discount for cached tokens.
+    pub const fn new(input: f64, output: f64) -> Self {
+        Self { input, cached_input: None, output }
+    }
+
+    /// Sets the price of tokens that came from the server's cache.
+    pub const fn cached(mut self, cached_input: f64) -> Self {
+        self.cached_input = Some(cached_input);
+        self
+    }
+
+    /// Whether each part is a number that a price can be.
+    pub(crate) fn is_valid(&self) -> bool {
+        [self.input, self.cached_input.unwrap_or_default(), self.output]
+            .iter()
+            .all(|p| p.is_finite() && *p >= 0.0)
+    }
+
     /// The cost of this use in millionths.
     pub fn micros(&self, usage: &Usage) -> u64 {
-        let micros = self.input * usage.input as f64 + self.output * usage.output as f64;
+        let cached = usage.cached_input.min(usage.input);
+        let micros = self.input * (usage.input - cached) as f64
+            + self.cached_input.unwrap_or(self.input) * cached as f64
+            + self.output * usage.output as f64;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -123,11 +149,14 @@ impl SessionMetrics {
         }
     }
 
-    pub(crate) fn model(&self, usage: &Usage, price: Option<Price>) {
+    pub(crate) fn model(&self, usage: &Usage) {
         add(&self.0.model_calls, 1);
         add(&self.0.input_tokens, usage.input);
         add(&self.0.output_tokens, usage.output);
-        add(&self.0.cost_micros, price.map_or(0, |p| p.micros(usage)));
+        match usage.cost_micros {
+            Some(cost) => add(&self.0.cost_micros, cost),
+            None => add(&self.0.unpriced_calls, 1),
+        }
     }
 }
 
@@ -155,5 +184,20 @@ impl fmt::Display for Summary {
             self.input_tokens,
             self.output_tokens
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cached_tokens_have_a_price_of_their_own() {
+        let usage = Usage { input: 1_000, cached_input: 600, output: 100, ..Usage::default() };
+        assert_eq!(Price::new(2.0, 10.0).micros(&usage), 2_000 + 1_000);
+        assert_eq!(Price::new(2.0, 10.0).cached(0.5).micros(&usage), 800 + 300 + 1_000);
+        // A server that reports more cached tokens than tokens is not believed.
+        let odd = Usage { input: 10, cached_input: u64::MAX, ..Usage::default() };
+        assert_eq!(Price::new(2.0, 10.0).micros(&odd), 20);
     }
 }

@@ -20,8 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 pub use json_actions::JsonActions;
 pub use message::{AssistantMessage, Message, ToolCall, ToolMessage};
-pub use retry::{Fallback, RetryPolicy, Retrying};
+pub use retry::{Fallback, Randomness, RetryPolicy, Retrying};
 
+use crate::metrics::Price;
 use crate::tool::ToolSpec;
 
 /// A language model, or anything that answers like one. Object safe.
@@ -77,6 +78,8 @@ pub struct ModelProfile {
     pub replay_extras: bool,
     /// Characters of ordinary text per token, for estimates.
     pub chars_per_token: f32,
+    /// What its tokens cost; unknown when absent.
+    pub price: Option<Price>,
 }
 
 impl Default for ModelProfile {
@@ -90,6 +93,7 @@ impl Default for ModelProfile {
             schema_with_tools: false,
             replay_extras: false,
             chars_per_token: 4.0,
+            price: None,
         }
     }
 }
@@ -199,7 +203,7 @@ pub enum Finish {
     Other(String),
 }
 
-/// What a reply cost.
+/// What a reply used, or several together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -215,10 +219,25 @@ pub struct Usage {
     pub reasoning: u64,
     /// Whether these are estimates, because the server said nothing.
     pub estimated: bool,
+    /// What they cost, in millionths of the currency that the host's prices are in. Unknown when absent,
+    /// which is not the same as 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
 }
 
 impl Usage {
-    /// Both together.
+    /// The beginning of a sum: nothing was used, and that costs nothing.
+    pub const NOTHING: Usage = Usage {
+        input: 0,
+        cached_input: 0,
+        cache_write: 0,
+        output: 0,
+        reasoning: 0,
+        estimated: false,
+        cost_micros: Some(0),
+    };
+
+    /// Both together. The cost of the sum is known only if that of each part is.
     pub fn add(&mut self, other: &Usage) {
         // Servers say what they like: a sum stops at the largest number there is.
         self.input = self.input.saturating_add(other.input);
@@ -227,6 +246,7 @@ impl Usage {
         self.output = self.output.saturating_add(other.output);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
         self.estimated |= other.estimated;
+        self.cost_micros = self.cost_micros.zip(other.cost_micros).map(|(a, b)| a.saturating_add(b));
     }
 
     /// Input and output together.
@@ -244,7 +264,7 @@ pub struct Reply {
     pub calls: Vec<ToolCall>,
     /// Why it ended.
     pub finish: Finish,
-    /// What it cost.
+    /// What it used. Its cost may be left out: the agent knows prices.
     pub usage: Usage,
     /// The model that answered, as its server names it.
     pub model: String,

@@ -6,6 +6,7 @@ use crate::budget::{Budgets, RowBudget};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fact::{Fact, FactRecord, RunEnd};
 use crate::model::{AssistantMessage, Message, ToolCall, ToolMessage, Usage};
+use crate::setup::Setup;
 use crate::text::counted;
 
 /// Where a call stands.
@@ -41,7 +42,7 @@ pub struct CallRecord {
 }
 
 /// The current (or last) run.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunState {
     /// Its number, from 1; 0 before the first.
     pub number: u32,
@@ -49,14 +50,22 @@ pub struct RunState {
     pub turns: u32,
     /// Calls so far.
     pub calls: u32,
-    /// Tokens so far.
+    /// Tokens and cost so far.
     pub usage: Usage,
     /// Why it ended, once it did.
     pub ended: Option<RunEnd>,
+    /// What the agent was made of; unknown in logs that do not say it.
+    pub setup: Option<Setup>,
+}
+
+impl Default for RunState {
+    fn default() -> Self {
+        Self { number: 0, turns: 0, calls: 0, usage: Usage::NOTHING, ended: None, setup: None }
+    }
 }
 
 /// The state of a thread.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// Number of the last fact.
     pub seq: u64,
@@ -72,10 +81,29 @@ pub struct State {
     pub rows: RowBudget,
     /// Reservations of calls that have not ended.
     pub reserved: BTreeMap<String, u64>,
-    /// Tokens used by the thread.
+    /// Tokens and cost of the thread.
     pub usage: Usage,
     /// What middleware keeps.
     pub middleware: BTreeMap<String, serde_json::Value>,
+    /// What was said while calls were open. It follows their answers: nothing may stand between.
+    pub injected: Vec<String>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            seq: 0,
+            messages: Vec::new(),
+            turn: 0,
+            calls: Vec::new(),
+            run: RunState::default(),
+            rows: RowBudget::default(),
+            reserved: BTreeMap::new(),
+            usage: Usage::NOTHING,
+            middleware: BTreeMap::new(),
+            injected: Vec::new(),
+        }
+    }
 }
 
 impl State {
@@ -100,11 +128,15 @@ impl State {
             return Err(broken(format!("the log jumps from {} to {}", self.seq, record.seq)));
         }
         match &record.fact {
-            Fact::RunStarted { run, input, .. } => {
-                self.run = RunState { number: *run, ..RunState::default() };
+            Fact::RunStarted { run, input, setup, .. } => {
+                self.run = RunState { number: *run, setup: setup.clone(), ..RunState::default() };
                 self.messages.push(Message::user(input.clone()));
             }
-            Fact::MessageInjected { text, .. } => self.messages.push(Message::user(text.clone())),
+            Fact::RunResumed { setup } => self.run.setup = Some(setup.clone()),
+            Fact::MessageInjected { text, .. } if self.calls.is_empty() => {
+                self.messages.push(Message::user(text.clone()));
+            }
+            Fact::MessageInjected { text, .. } => self.injected.push(text.clone()),
             Fact::ModelReplied { text, calls, usage, extras, .. } => {
                 self.turn += 1;
                 self.run.turns += 1;
@@ -172,6 +204,7 @@ impl State {
                         is_error: call.is_error,
                     }));
                 }
+                self.messages.extend(std::mem::take(&mut self.injected).into_iter().map(Message::user));
             }
             Fact::MiddlewareState { name, value } => {
                 self.middleware.insert(name.clone(), value.clone());
@@ -186,7 +219,7 @@ impl State {
                 self.rows.charged = self.rows.charged.saturating_add(*amount);
             }
             Fact::WriteCommitting { .. } => {}
-            Fact::RunEnded { why } => self.run.ended = Some(why.clone()),
+            Fact::RunEnded { why, .. } => self.run.ended = Some(why.clone()),
         }
         self.seq = record.seq;
         Ok(())
@@ -315,7 +348,7 @@ mod tests {
 
     fn started() -> Log {
         let mut log = Log(State::default());
-        log.add(Fact::RunStarted { run: 1, input: "q".into(), fingerprint: String::new() });
+        log.add(Fact::RunStarted { run: 1, input: "q".into(), fingerprint: String::new(), setup: None });
         log
     }
 

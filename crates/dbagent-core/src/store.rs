@@ -12,6 +12,9 @@ pub(crate) use memory::now_ms;
 use crate::error::Result;
 use crate::fact::FactRecord;
 
+/// How long a driver may be silent before another one may take its thread.
+pub(crate) const LEASE: Duration = Duration::from_secs(30);
+
 /// What came of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {

@@ -1,7 +1,11 @@
 //! Small things about text that is shown: shortening that says so, escaping of what must not act,
 //! counting of tokens, near misses.
 
+mod tokens;
+
 use std::fmt::Write as _;
+
+pub use tokens::estimate_tokens;
 
 /// Shortens a text to about `max` characters and says by how much. Shorter texts come back unchanged.
 pub fn shorten(text: &str, max: usize) -> String {
@@ -82,21 +86,6 @@ pub fn printable(text: &str) -> String {
         }
     }
     out
-}
-
-/// Estimates the tokens of a text: ASCII at `chars_per_token` characters each, other scripts at one token
-/// a character. An upper estimate for common tokenizers on prose; on tables of figures they need up to twice
-/// as many. Used for limits, never for billing.
-pub fn estimate_tokens(text: &str, chars_per_token: f32) -> u64 {
-    let ascii = text.bytes().filter(u8::is_ascii).count();
-    let other = text.chars().filter(|c| !c.is_ascii()).count();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a rounded-up estimate of a length"
-    )]
-    let ascii_tokens = (ascii as f64 / f64::from(chars_per_token.max(1.0))).ceil() as u64;
-    ascii_tokens + other as u64
 }
 
 /// The candidates nearest to a misspelt name, best first, at most `max`.

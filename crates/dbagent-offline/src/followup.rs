@@ -206,6 +206,16 @@ fn same(schema: &Schema, mut before: Intent, fragment: Intent) -> Understood {
             "what is to be different from the question before is not clear",
         ));
     }
+    if fragment.rank.is_some()
+        || fragment.limit.is_some()
+        || !fragment.having.is_empty()
+        || !fragment.order.is_empty()
+        || fragment.figures.len() > usize::from(!fragment.keys.is_empty())
+    {
+        return Understood::Unsure(Unsure::new(
+            "what is to be different from the question before is more than a condition; ask it in full",
+        ));
+    }
     for cond in fragment.conds {
         let slot = before.conds.iter().position(|c| same_slot(&c.test, &cond.test));
         let branch = slot.and_then(|i| before.conds.get(i)).map_or(usize::MAX, |c| c.branch);

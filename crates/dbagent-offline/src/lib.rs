@@ -12,9 +12,12 @@
 //! on a thread that another process began. Each reply either asks for the next calls it needs (the schema,
 //! values that words of the question may name, the one query) or answers. On the way, words become chunks
 //! with their possible readings, a small grammar puts them together, the result is resolved into tables,
-//! columns, conditions and figures, and that is printed as one statement with bound parameters. Whatever
-//! cannot be placed ends in "I am not sure".
+//! columns, conditions and figures, and that is printed as one statement with bound parameters. Before it
+//! runs, every word of the question is accounted for: each number, text, date, comparison, superlative,
+//! negation, order and name claims its place in the finished plan. Whatever has none ends in "I am not sure",
+//! which names the word.
 
+mod account;
 mod answer;
 mod compile;
 mod followup;

@@ -9,6 +9,7 @@ mod noun;
 mod pick;
 mod resolve;
 mod selfref;
+mod sensible;
 mod subject;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use dbagent_core::observe::ReadTable;
 
+use crate::account::account;
+use crate::compile::compile;
 use crate::intent::{Chunks, Hits, Kw, parse};
 use crate::knowledge::{Call, Knowledge};
 use crate::meaning::{Facts, Intent, Stop, Unsure, resolve};
@@ -115,7 +117,14 @@ pub(crate) fn alone(schema: &Schema, question: &str, dialect: Dialect, known: &K
     let mut facts = Facts { seen: BTreeMap::new() };
     for _ in 0..=MAX_PROBES {
         match resolve(schema, &chunks, &sentence, dialect, &facts) {
-            Ok(intent) => return Understood::Intent(Box::new(intent)),
+            Ok(intent) => {
+                let accounted = compile(schema, &intent)
+                    .and_then(|select| account(schema, &chunks, &sentence, &intent, &select));
+                return match accounted {
+                    Ok(()) => Understood::Intent(Box::new(intent)),
+                    Err(why) => Understood::Unsure(why),
+                };
+            }
             Err(Stop::Unsure(mut why)) => {
                 if failed && !sentence.unknown.is_empty() {
                     why.reason.push_str("; some columns could not be searched for it");

@@ -83,7 +83,9 @@ pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
     for first in 0..count {
         for behind in first + 2..=(first + 4).min(count) {
             let all = content.get(first..behind).is_some_and(|c| c.iter().all(|x| *x));
-            if all && !spans.contains(&(first, behind)) {
+            let open =
+                chunks.list.iter().filter(|c| c.first < behind && first < c.behind).any(|c| !is_settled(c));
+            if all && open && !spans.contains(&(first, behind)) {
                 plain.push((first, behind));
             }
         }
@@ -95,6 +97,18 @@ pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
     }
     out.truncate(MAX_TEXTS);
     out
+}
+
+/// Whether it is clear what a chunk is: a number, a date, the name of a table or column, or a word of the
+/// grammar that is seldom part of a name.
+fn is_settled(chunk: &Chunk) -> bool {
+    let grammar = !matches!(
+        chunk.kw,
+        None | Some(
+            Kw::Figure(_) | Kw::Manager | Kw::Subordinates | Kw::Reports | Kw::Part(_) | Kw::First | Kw::Last
+        )
+    );
+    grammar || chunk.number.is_some() || chunk.time.is_some() || chunk.link.score() >= FULL
 }
 
 fn is_small(word: &str) -> bool {

@@ -6,6 +6,7 @@
 //!   counts, `first` where only so many leading columns are compared (the rest only shows more of a row);
 //! - `unsure`: a part of the reason that must be given, without any final query;
 //! - `text`: parts that the answer must hold;
+//! - `statements`: how many statements are run, the looking up of values among them;
 //! - `thread`: questions on one thread, of which the last is compared.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
@@ -61,6 +62,11 @@ fn wrong(case: &Value, asked: &Asked, bench: &Bench) -> Option<String> {
     }
     if !asked.text.contains("Understood as: ") {
         return Some(format!("no line says how it was understood:\n{}", asked.text));
+    }
+    if let Some(n) = case["statements"].as_u64()
+        && asked.statements.len() != usize::try_from(n).unwrap()
+    {
+        return Some(format!("{n} statements expected, these ran:\n{}", asked.statements.join("\n")));
     }
     let first = case["first"].as_u64().map(|n| usize::try_from(n).unwrap());
     let ordered = case["ordered"].as_bool().unwrap_or_default();

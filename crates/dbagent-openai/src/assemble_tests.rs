@@ -231,7 +231,10 @@ fn usage_is_estimated_where_the_server_does_not_count() {
     );
     let reply = reply.unwrap();
     assert_eq!(reply.model, "m-1");
-    assert_eq!(reply.usage, Usage { input: 7, output: 3, reasoning: 1, estimated: true, ..Usage::default() });
+    assert_eq!(
+        reply.usage,
+        Usage { input: 7, output: 14, reasoning: 5, estimated: true, ..Usage::default() }
+    );
 }
 
 #[test]

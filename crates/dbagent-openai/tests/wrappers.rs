@@ -29,7 +29,12 @@ async fn a_failure_that_passes_is_tried_again_and_seen() {
     let cut = events(&[]);
     let good = events(&[&text("hi"), STOP, DONE]);
     let server = Server::new([busy, cut, good].into_iter().map(|b| vec![Step::Send(b)]).collect()).await;
-    let policy = RetryPolicy { retries: 2, base: Duration::from_millis(1), max: Duration::from_millis(2) };
+    let policy = RetryPolicy {
+        retries: 2,
+        base: Duration::from_millis(1),
+        max: Duration::from_millis(2),
+        jitter: 0.0,
+    };
     let model = Retrying::new(Arc::new(model(&server)), policy);
     let mut attempts = Vec::new();
     let reply = drain(model.stream(hello()).await.unwrap(), |e| {

@@ -57,8 +57,21 @@ use session::{CONNECTIONS, PostgresSession};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod guard {
-    pub use crate::parse::parse;
-    pub use crate::resolve::resolve;
+    use dbagent_core::guard::{Needs, Parsed, Resolution};
+    use dbagent_core::guardrails::StatementLimits;
+    use dbagent_core::{ParseContext, Request, Result};
+
+    pub fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
+        crate::parse::parse(request, context)
+    }
+
+    pub async fn resolve(
+        connection: &mut sqlx::PgConnection,
+        needs: &Needs,
+        limits: StatementLimits,
+    ) -> Result<Resolution> {
+        crate::resolve::resolve(connection, needs, limits).await
+    }
 }
 
 /// Everything dbagent knows of PostgreSQL.

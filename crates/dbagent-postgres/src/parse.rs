@@ -43,7 +43,7 @@ pub(crate) const ENCODING: &str = "server_encoding";
 ///
 /// # Errors
 /// [`ErrorKind::InvalidRequest`] for JSON text, [`ErrorKind::Syntax`] for what the grammar refuses.
-pub fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
+pub(crate) fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
     let RequestBody::Text(text) = &request.body else {
         return Err(Error::new(
             ErrorKind::InvalidRequest,

@@ -148,7 +148,7 @@ async fn statistics(link: &mut Link, top: &Value, call: &CallContext) -> Result<
     let query = sqlx::query_as::<_, (String, String, f64, f64)>(STATISTICS)
         .bind(schemas)
         .bind(tables)
-        .persistent(false);
+        .persistent(link.keeps_statements());
     let rows =
         call.bound("explain", query.fetch_all(link.start()?)).await.map_err(|_| stopped(call, "explain"))?;
     let rows = link.done(rows, call, "explain")?;

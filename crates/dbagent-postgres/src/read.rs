@@ -20,6 +20,9 @@ use crate::pool::Link;
 use crate::types::{Shape, binary};
 use crate::{bind, cursor};
 
+/// How many names are tried after the first for a prepared statement.
+pub(crate) const NAMES: u32 = 8;
+
 /// Runs a cleared statement until its rows are done or the sink has enough.
 ///
 /// # Errors
@@ -158,15 +161,28 @@ pub(crate) fn parameters(statement: &PgStatement) -> &[sqlx::postgres::PgTypeInf
 }
 
 /// Prepares a text. The outer error is the call's end.
+///
+/// Behind a pooler somebody may have left a statement under the name that the driver takes next: then the next
+/// name is tried, in another transaction.
 pub(crate) async fn prepare(
     link: &mut Link,
     text: &str,
     call: &CallContext,
 ) -> Result<sqlx::Result<PgStatement>> {
-    let sql = AssertSqlSafe(text.to_owned()).into_sql_str();
-    let prepared = call.bound("read", link.start()?.prepare(sql)).await.map_err(|_| stopped(call, "read"))?;
-    _ = link.done(Ok(()), call, "read");
-    Ok(prepared)
+    let mut left = NAMES;
+    loop {
+        let sql = AssertSqlSafe(text.to_owned()).into_sql_str();
+        let prepared =
+            call.bound("read", link.start()?.prepare(sql)).await.map_err(|_| stopped(call, "read"))?;
+        link.done(Ok(()), call, "read")?;
+        match prepared {
+            Err(e) if left > 0 && sqlstate(&e).as_deref() == Some("42P05") => {
+                left -= 1;
+                link.renew(call).await?;
+            }
+            prepared => return Ok(prepared),
+        }
+    }
 }
 
 /// The error for a statement, with its place in the judged text, which stood behind `before` characters.
@@ -184,10 +200,10 @@ pub(crate) fn failed(
     }
 }
 
-/// Whether a statement that was prepared earlier does not fit any more: a table was changed, the server lost
-/// it, or its name is taken behind a pooler.
+/// Whether a statement that was prepared earlier does not fit any more: a table was changed, or the server
+/// lost it.
 fn is_stale(e: &sqlx::Error) -> bool {
-    matches!(sqlstate(e).as_deref(), Some("0A000" | "26000" | "42P05"))
+    matches!(sqlstate(e).as_deref(), Some("0A000" | "26000"))
 }
 
 /// Whether it is the driver that cannot read what the server told of the statement's types.

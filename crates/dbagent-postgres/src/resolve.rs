@@ -35,7 +35,7 @@ pub(crate) const MAX_DEPTH: usize = 8;
 ///
 /// # Errors
 /// What the server says when the catalogue cannot be read.
-pub async fn resolve(
+pub(crate) async fn resolve(
     connection: &mut PgConnection,
     needs: &Needs,
     limits: StatementLimits,

@@ -148,9 +148,19 @@ impl Session for PostgresSession {
             return Ok(kept);
         }
         let mut link = self.pool.link(call, "resolve").await?;
-        let resolved = call.bound("resolve", resolve::resolve(link.start()?, needs, self.limits)).await?;
-        link.done(Ok(()), call, "resolve")?;
-        let resolution = resolved?;
+        let mut left = read::NAMES;
+        let resolution = loop {
+            let resolved = call.bound("resolve", resolve::resolve(link.start()?, needs, self.limits)).await?;
+            link.done(Ok(()), call, "resolve")?;
+            match resolved {
+                // Behind a pooler: see `read::prepare`.
+                Err(e) if left > 0 && e.native_code() == Some("42P05") => {
+                    left -= 1;
+                    link.renew(call).await?;
+                }
+                resolved => break resolved?,
+            }
+        };
         self.keep(needs, &resolution);
         Ok(resolution)
     }

@@ -9,7 +9,8 @@ use sqlx::{Executor as _, Row as _};
 const MARGIN: Duration = Duration::from_millis(250);
 /// How long a lock is waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
-/// How long a transaction of ours may be idle: only a client that died leaves one so.
+/// How long a transaction of ours may at least be idle: between the parts of a cursor a slow reader leaves it
+/// so, and after a call only a client that died.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// The first statement of each transaction. It pins everything that decides what a text means or what may be
@@ -53,7 +54,7 @@ pub(crate) async fn begin(
     let row = sqlx::query(SETTINGS)
         .bind(milliseconds(limit.saturating_add(MARGIN)))
         .bind(milliseconds(LOCK_WAIT.min(limit)))
-        .bind(milliseconds(IDLE))
+        .bind(milliseconds(IDLE.max(limit.saturating_add(MARGIN))))
         .bind(search_path)
         .persistent(persistent)
         .fetch_one(conn)

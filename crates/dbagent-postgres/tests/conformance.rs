@@ -13,7 +13,7 @@ use dbagent_core::{
     Dialect, Error, ErrorKind, ObjectName, Param, Params, Request, Result, Target, async_trait,
 };
 use dbagent_postgres::testing::raw_hardened;
-use dbagent_testkit::conformance::{Change, Corpus, Expected, Fixture, Material, Value, sql};
+use dbagent_testkit::conformance::{CANARY, Change, Corpus, Expected, Fixture, Material, Value, sql};
 use tokio::sync::OnceCell;
 
 use support::{Scratch, in_database, target};
@@ -283,6 +283,25 @@ impl Fixture for PostgresFixture {
             (target(&support::with_parameter(url, "sslmode=perhaps")), ErrorKind::Config),
             (nonsense, ErrorKind::Config),
         ])
+    }
+
+    async fn secret_targets(&self) -> Result<Vec<Target>> {
+        if self.server == Server::BehindPooler {
+            // It knows only the accounts of its own list.
+            return Ok(Vec::new());
+        }
+        let scratch = self.scratch().await?;
+        let role = format!("{}_secret", scratch.name);
+        scratch
+            .change(&format!(
+                "CREATE ROLE {role} LOGIN PASSWORD '{CANARY}'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"
+            ))
+            .await;
+        let url = &scratch.url;
+        let place = url.rsplit_once('@').map_or(url.as_str(), |(_, place)| place);
+        let mut apart = target(&format!("postgres://{place}"));
+        apart.credential = apart.credential.set("user", role.as_str()).set("password", CANARY);
+        Ok(vec![target(&format!("postgres://{role}:{CANARY}@{place}")), apart])
     }
 
     fn corpora(&self) -> Vec<Corpus> {

@@ -47,7 +47,7 @@ mod watch;
 
 use dbagent_core::dialect::{Capabilities, Support};
 use dbagent_core::{
-    CredentialKey, Dialect, NameCase, Noun, ObjectName, OpenContext, Request, Result, Session, Target,
+    CredentialKey, Dialect, Magic, NameCase, Noun, ObjectName, OpenContext, Request, Result, Session, Target,
 };
 
 pub use rusqlite;
@@ -64,6 +64,10 @@ pub const DIALECT: Dialect = Dialect::new("sqlite", parse::parse, open)
     .language("SQL")
     .noun(Noun::TABLES)
     .name_case(NameCase::AsciiInsensitive)
+    .files(
+        &["db", "db3", "sqlite", "sqlite3", "sqlitedb", "s3db", "sl3"],
+        &[Magic::new(0, b"SQLite format 3\0")],
+    )
     .credential_keys(&[CredentialKey::new(
         "connect_timeout",
         "seconds to wait for a connection and for a lock that another process holds",

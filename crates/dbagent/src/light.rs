@@ -5,15 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dbagent_core::agent::Run;
-use dbagent_core::budget::Budgets;
-use dbagent_core::metrics::{Price, SessionMetrics};
-use dbagent_core::middleware::Middleware;
-use dbagent_core::model::{Model, RetryPolicy};
-use dbagent_core::store::Store;
-use dbagent_core::tool::Tool;
+use dbagent_core::metrics::SessionMetrics;
+use dbagent_core::model::Model;
 use dbagent_core::{
-    Agent, Answer, ConnUrl, Credential, Database, Dialect, Error, ErrorKind, GuardedSession, Guardrails,
-    OutputSchema, Policy, Registry, Result, Target,
+    Agent, AgentBuilder, Answer, ConnUrl, Credential, Database, Dialect, Error, ErrorKind, GuardedSession,
+    Guardrails, Policy, Registry, Result, Target,
 };
 
 /// A light agent on one database. Cheap to clone.
@@ -65,6 +61,22 @@ impl LightAgent {
         self.agent.resume(thread)
     }
 
+    /// Gives up an interrupted run, so that its thread takes the next question.
+    ///
+    /// # Errors
+    /// As [`Agent::abandon`].
+    pub async fn abandon(&self, thread: &str) -> Result<()> {
+        self.agent.abandon(thread).await
+    }
+
+    /// Says something to the model between two turns of a thread.
+    ///
+    /// # Errors
+    /// As [`Agent::inject`].
+    pub async fn inject(&self, thread: &str, message: impl Into<String>) -> Result<()> {
+        self.agent.inject(thread, message).await
+    }
+
     /// Opens the database now instead of at the first question.
     ///
     /// # Errors
@@ -94,17 +106,7 @@ pub struct LightAgentBuilder {
     policy: Policy,
     guardrails: Guardrails,
     dialects: Vec<&'static Dialect>,
-    model: Option<Arc<dyn Model>>,
-    system: Vec<String>,
-    tools: Vec<Arc<dyn Tool>>,
-    middleware: Vec<Arc<dyn Middleware>>,
-    budgets: Option<Budgets>,
-    metrics: Option<SessionMetrics>,
-    price: Option<Price>,
-    store: Option<Arc<dyn Store>>,
-    output: Option<OutputSchema>,
-    retry: Option<RetryPolicy>,
-    temperature: Option<f32>,
+    agent: AgentBuilder,
 }
 
 impl LightAgentBuilder {
@@ -154,76 +156,17 @@ impl LightAgentBuilder {
     /// The model. Without one the offline planner answers, where the build has it; a model is never picked
     /// because a key lies around.
     pub fn model(mut self, model: Arc<dyn Model>) -> Self {
-        self.model = Some(model);
+        self.agent = self.agent.model(model);
         self
     }
 
-    /// Text of the host's own, after the dialect's in the system role.
-    pub fn system(mut self, text: impl Into<String>) -> Self {
-        self.system.push(text.into());
-        self
-    }
-
-    /// A tool of the host.
-    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
-        self.tools.push(tool);
-        self
-    }
-
-    /// Middleware.
-    pub fn middleware(mut self, middleware: Arc<dyn Middleware>) -> Self {
-        self.middleware.push(middleware);
-        self
-    }
-
-    /// The budgets of each run.
-    pub fn budgets(mut self, budgets: Budgets) -> Self {
-        self.budgets = Some(budgets);
-        self
-    }
-
-    /// Counters that the caller reads.
-    pub fn metrics(mut self, metrics: SessionMetrics) -> Self {
-        self.metrics = Some(metrics);
-        self
-    }
-
-    /// What a million tokens cost.
-    pub fn price(mut self, price: Price) -> Self {
-        self.price = Some(price);
-        self
-    }
-
-    /// Where threads are kept; in memory when not set.
-    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
-        self.store = Some(store);
-        self
-    }
-
-    /// Asks for answers that fit a JSON schema; see [`Answer::structured`].
-    pub fn output(mut self, output: OutputSchema) -> Self {
-        self.output = Some(output);
-        self
-    }
-
-    /// How often and how patiently the model is asked again after failures that may pass.
-    pub fn retry(mut self, retry: RetryPolicy) -> Self {
-        self.retry = Some(retry);
-        self
-    }
-
-    /// The sampling temperature; the server's default when not set.
-    pub fn temperature(mut self, temperature: f32) -> Self {
-        self.temperature = Some(temperature);
-        self
-    }
+    dbagent_core::__agent_setters!(agent);
 
     /// Checks everything and builds. Nothing is connected and no runtime is needed yet.
     ///
     /// # Errors
     /// [`ErrorKind::Config`]: neither a URL nor a session or both, settings beside a session that it would
-    /// ignore, a URL that no dialect opens, an unknown
-    /// credential key, no model, and what [`AgentBuilder::build`](dbagent_core::AgentBuilder::build) says.
+    /// ignore, a URL that no dialect opens, an unknown credential key, no model, and what [`AgentBuilder::build`](dbagent_core::AgentBuilder::build) says.
     pub fn build(self) -> Result<LightAgent> {
         let database = match (self.url, self.session) {
             (None, Some(session)) => {
@@ -266,40 +209,13 @@ impl LightAgentBuilder {
                 ));
             }
         };
-        let model = self.model.map_or_else(default_model, Ok)?;
-        let mut builder = Agent::builder(model).database(database);
-        for text in self.system {
-            builder = builder.system(text);
-        }
-        for tool in self.tools {
-            builder = builder.tool(tool);
-        }
-        for middleware in self.middleware {
-            builder = builder.middleware(middleware);
-        }
-        if let Some(budgets) = self.budgets {
-            builder = builder.budgets(budgets);
-        }
-        if let Some(metrics) = self.metrics {
-            builder = builder.metrics(metrics);
-        }
-        if let Some(price) = self.price {
-            builder = builder.price(price);
-        }
-        if let Some(store) = self.store {
-            builder = builder.store(store);
-        }
-        if let Some(output) = self.output {
-            builder = builder.output(output);
-        }
-        if let Some(retry) = self.retry {
-            builder = builder.retry(retry);
-        }
-        if let Some(temperature) = self.temperature {
-            builder = builder.temperature(temperature);
-        }
+        let agent = if self.agent.has_model() { self.agent } else { self.agent.model(default_model()?) };
         let mark = RandomState::new().hash_one(std::process::id());
-        Ok(LightAgent { agent: builder.build()?, mark, threads: Arc::new(AtomicU64::new(0)) })
+        Ok(LightAgent {
+            agent: agent.database(database).build()?,
+            mark,
+            threads: Arc::new(AtomicU64::new(0)),
+        })
     }
 }
 

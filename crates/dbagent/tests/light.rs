@@ -7,7 +7,8 @@ use dbagent::catalog::{Described, ObjectPage, Page};
 use dbagent::context::CallContext;
 use dbagent::estimate::Estimate;
 use dbagent::guard::{Needs, Resolution, StatementClass};
-use dbagent::model::{Model, ModelError, ModelEvent, ModelProfile, ModelRequest, ModelStream, Reply};
+use dbagent::metrics::Price;
+use dbagent::model::{Model, ModelError, ModelEvent, ModelProfile, ModelRequest, ModelStream, Reply, Usage};
 use dbagent::rows::Sink;
 use dbagent::session::{Cleared, Outcome};
 use dbagent::store::{MemoryStore, Store as _};
@@ -137,4 +138,39 @@ fn what_is_missing_or_wrong_says_what_to_do() {
         assert!(e.to_string().contains(expected), "{e}");
         assert!(e.hint_text().is_some() || e.to_string().contains("known keys"), "{e}");
     }
+}
+
+#[tokio::test]
+async fn a_light_agent_takes_what_every_agent_takes() {
+    struct Answerer;
+    #[async_trait]
+    impl Model for Answerer {
+        fn id(&self) -> &'static str {
+            "answerer"
+        }
+        fn profile(&self) -> ModelProfile {
+            ModelProfile::default()
+        }
+        async fn stream(&self, request: ModelRequest) -> std::result::Result<ModelStream, ModelError> {
+            let usage = Usage { input: 3, output: 2, ..Usage::default() };
+            let text = format!(
+                "{} {:?}",
+                request.system.last().map(String::as_str).unwrap_or_default(),
+                request.temperature,
+            );
+            Ok(stream::iter([Ok(ModelEvent::End(Reply { usage, ..Reply::text(text) }))]).boxed())
+        }
+    }
+    let agent = LightAgent::builder()
+        .session(session())
+        .model(Arc::new(Answerer))
+        .system("Be brief.")
+        .temperature(0.5)
+        .price(Price::new(1.0, 10.0))
+        .host_object(Arc::new(7_u8))
+        .trace_content()
+        .build()
+        .unwrap();
+    let answer = agent.ask("q").await.unwrap();
+    assert_eq!((answer.text.as_str(), answer.usage.cost_micros), ("Be brief. Some(0.5)", Some(23)));
 }

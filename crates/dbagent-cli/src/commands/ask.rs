@@ -8,7 +8,7 @@ use std::time::Instant;
 use dbagent::text::printable;
 
 use crate::answer;
-use crate::app::{App, Running};
+use crate::app::{App, Running, droppable};
 use crate::asking::{self, Findings, Status};
 use crate::exit::{Outcome, usage};
 use crate::format::{Format, RowsWriter};
@@ -72,9 +72,12 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     let source = args.batch.as_deref().map(batch::Source::open).transpose()?;
     let mut out = app.stdout();
     Running::new()?.run(async {
-        let chosen = model::choose(app, &args.model).await?;
         let dialect = place.dialect;
-        let (agent, session) = asking::agent(app, place, chosen).await?;
+        let opening = async {
+            let chosen = model::choose(app, &args.model).await?;
+            Ok(asking::agent(app, place, chosen).await?)
+        };
+        let (agent, session) = droppable(opening).await?;
         let done = match (source, question) {
             (Some(source), _) => batch::run(app, &agent, source, usize::from(args.jobs), &mut out).await,
             (None, Some(question)) => one(app, &agent, dialect, &question, args.format, &mut out).await,
@@ -132,12 +135,18 @@ fn write(app: &App, findings: &Findings, format: Format, out: &mut Out) -> Resul
             app.ui.note(findings.text.trim_end());
             match &findings.rows {
                 Some(rows) => write_rows(rows, Format::Csv, out)?,
+                None if findings.not_kept.is_some() => {}
                 None => {
                     app.ui
                         .always("There are no rows: no query was needed for the answer, or none succeeded.");
                 }
             }
         }
+    }
+    if let Some(gone) = &findings.not_kept
+        && format != Format::Table
+    {
+        app.ui.always(&format!("INCOMPLETE: {gone}."));
     }
     if let Some(rows) = &findings.rows
         && format != Format::Table

@@ -10,7 +10,7 @@ use dbagent::text::printable;
 use dbagent::{GuardedSession, LightAgent};
 
 use crate::answer;
-use crate::app::{App, Running, cancellable};
+use crate::app::{App, Running, cancellable, droppable};
 use crate::asking::{self, Findings, Status};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::format::Format;
@@ -54,10 +54,10 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     let place = place::find(app, &args.place, &args.access)?;
     let mut out = app.stdout();
     let running = Running::new()?;
-    let (agent, session) = running.run(async {
+    let (agent, session) = running.run(droppable(async {
         let chosen = model::choose(app, &args.model).await?;
         Ok(asking::agent(app, place, chosen).await?)
-    })?;
+    }))?;
     talk(app, &running, &agent, &session, &mut out)
 }
 

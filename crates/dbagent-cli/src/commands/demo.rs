@@ -15,7 +15,7 @@ use dbagent::{Database, Error, ErrorKind, GuardedSession, LightAgent};
 
 use super::chat;
 use crate::answer;
-use crate::app::{App, Running};
+use crate::app::{App, Ending, Running};
 use crate::asking::{self, Findings};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::input;
@@ -56,15 +56,18 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
         [] => None,
         words => Some(input::question(&words.join(" "))?),
     };
+    let running = Running::new()?;
+    // Before the folder is there, so that no signal leaves it behind.
+    let ending = Ending::catch(&running);
     let sample = Sample::unpack()?;
     let path = sample.path();
+    ending.then(&running, sample.remover());
     let word = path.to_str().ok_or_else(|| {
         Error::new(ErrorKind::Config, "the folder for temporary files has a name that is not UTF-8")
     })?;
     let access = Access { password_file: None, ask_password: false, credentials: Vec::new(), timeout: None };
     let place = place::find(app, word, &access)?;
     let mut out = app.stdout();
-    let running = Running::new()?;
     // A demo behaves the same on every machine: only an explicit word brings in another model.
     let wanted = ModelArgs { model: args.model.model.clone().or_else(|| Some("offline".to_owned())) };
     let (agent, session, offline) = running.run(async {

@@ -1,15 +1,20 @@
 //! `dbagent dialects`: the kinds of databases in this build, from what they declare of themselves.
 
-use dbagent::{Dialect, Registry};
+use dbagent::text::printable;
+use dbagent::{Dialect, Error, Registry};
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::exit::{Exit, Outcome};
+use crate::exit::{Exit, Outcome, usage};
 use crate::format::{Column, Format, Grid, Layout, Text, safe_json};
+use crate::mask::mask_name;
 
 /// List the kinds of databases in this build and what each can do
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// Only these, by their ids
+    #[arg(value_name = "DIALECT")]
+    ids: Vec<String>,
     /// How the list is written
     #[arg(long, short, value_enum, default_value_t)]
     format: Format,
@@ -17,7 +22,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     let registry = Registry::collected().map_err(dbagent::Error::from)?;
-    let dialects: Vec<&'static Dialect> = registry.iter().collect();
+    let dialects = chosen(&registry, &args.ids)?;
     let mut out = app.stdout();
     match args.format {
         Format::Json => {
@@ -49,6 +54,20 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
         app.ui.warn("this build has no dialect; build with a feature such as `sqlite`");
     }
     Ok(Exit::Done)
+}
+
+/// Those of the given ids, in that order; all of them without any.
+fn chosen(registry: &Registry, ids: &[String]) -> Result<Vec<&'static Dialect>, Error> {
+    if ids.is_empty() {
+        return Ok(registry.iter().collect());
+    }
+    let one = |id: &String| {
+        registry.get(id).ok_or_else(|| {
+            usage(format!("this build has no dialect {:?}", mask_name(&printable(id))))
+                .hint(format!("it has {}", registry.ids().join(", ")))
+        })
+    };
+    ids.iter().map(one).collect()
 }
 
 /// What is known of a dialect, in a fixed order.

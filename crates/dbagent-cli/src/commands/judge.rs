@@ -74,7 +74,7 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     let mut out = app.stdout();
     Running::new()?.run(async {
         let call = statement::call();
-        let bench = Bench::open(app, args, &call).await?;
+        let bench = crate::app::droppable(async { Ok(Bench::open(app, args, &call).await?) }).await?;
         let exit = match (rows, text) {
             (Some(rows), _) => judge_corpus(app, &bench, &rows, as_json, &mut out, &call).await?,
             (None, Some(text)) => judge_one(&bench, &text, as_json, &mut out, &call).await?,

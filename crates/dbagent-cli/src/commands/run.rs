@@ -2,7 +2,7 @@
 
 use dbagent::GuardedSession;
 
-use crate::app::{App, Running};
+use crate::app::{App, Running, droppable};
 use crate::exit::{Outcome, usage};
 use crate::format::Format;
 use crate::input;
@@ -71,7 +71,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     let mut out = app.stdout();
     Running::new()?.run(async {
         let call = statement::call();
-        let session = GuardedSession::open(place.dialect, place.target, &call).await?;
+        let opening = async { Ok(GuardedSession::open(place.dialect, place.target, &call).await?) };
+        let session = droppable(opening).await?;
         let request = statement::request(session.dialect(), &text, params);
         let limit = (!args.all).then_some(args.limit);
         let done =

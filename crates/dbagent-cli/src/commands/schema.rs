@@ -3,7 +3,7 @@
 use dbagent::catalog::{ObjectSummary, Page};
 use dbagent::{CallContext, Error, ErrorKind, GuardedSession, ObjectName};
 
-use crate::app::{App, Running, cancellable};
+use crate::app::{App, Running, cancellable, droppable};
 use crate::describe;
 use crate::exit::{Exit, Failure, Outcome, usage};
 use crate::format::{Format, Layout, NO_ROWS, only, safe_json};
@@ -35,7 +35,8 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     let mut out = app.stdout();
     Running::new()?.run(async {
         let call = statement::call();
-        let session = GuardedSession::open(place.dialect, place.target, &call).await?;
+        let opening = async { Ok(GuardedSession::open(place.dialect, place.target, &call).await?) };
+        let session = droppable(opening).await?;
         let (patterns, names): (Vec<&String>, Vec<&String>) =
             args.names.iter().partition(|name| name.contains(['*', '?']));
         let work = async {

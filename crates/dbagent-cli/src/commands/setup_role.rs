@@ -87,13 +87,8 @@ fn show(app: &App, place: &Place, steps: &[SetupStep]) -> Outcome {
 }
 
 fn new_password(app: &App, args: &Args) -> Result<Secret, Error> {
-    let password = match &args.role_password_file {
-        Some(path) => password::from_file(path)?,
-        None => password::ask(app, &format!("Password for the new account {}: ", args.role))?,
-    };
-    if password.is_empty() {
-        return Err(Error::new(ErrorKind::Config, "the new account needs a password")
-            .hint("give one at the prompt, or in a file with --role-password-file"));
+    match &args.role_password_file {
+        Some(path) => password::from_file(path),
+        None => password::ask(app, &format!("Password for the new account {}: ", args.role)),
     }
-    Ok(password)
 }

@@ -140,6 +140,9 @@ enum ActionsWord {
 struct PriceTable {
     /// A million tokens read.
     input: f64,
+    /// A million of these that came from the server's cache; as much as others when left out.
+    #[serde(default)]
+    cached_input: Option<f64>,
     /// A million tokens written.
     output: f64,
 }
@@ -293,7 +296,11 @@ impl From<ModelTable> for ModelSettings {
             parallel_calls: table.parallel_calls,
             json_schema: table.json_schema,
             stream: table.stream,
-            price: table.price.map(|p| Price { input: p.input, output: p.output }),
+            price: table.price.map(|p| Price {
+                input: p.input,
+                cached_input: p.cached_input,
+                output: p.output,
+            }),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Where a password comes from: a prompt, a file, the configuration, the environment.
 
+use std::io;
 use std::path::Path;
 
 use dbagent::{ConnUrl, Credential, Dialect, Error, ErrorKind, Secret};
 
 use super::Access;
-use crate::app::App;
+use crate::app::{App, hold_interrupts};
 use crate::config;
 use crate::exit::usage;
 
@@ -47,11 +48,29 @@ pub(super) fn find(
 /// [`ErrorKind::Config`] where there is no terminal.
 pub(crate) fn ask(app: &App, prompt: &str) -> Result<Secret, Error> {
     app.ui.detail("asking for the password");
-    rpassword::prompt_password(prompt).map(Secret::new).map_err(|e| {
-        Error::new(ErrorKind::Config, "the password cannot be asked for: there is no terminal")
-            .hint(format!("use {VARIABLE} or --password-file"))
-            .source(e)
-    })
+    // At Ctrl-C the prompt raises the signal before it gives the terminal its echo back.
+    let held = hold_interrupts();
+    let typed = rpassword::prompt_password(prompt);
+    drop(held);
+    read(typed)
+}
+
+/// What was typed, or why nothing was.
+fn read(typed: io::Result<String>) -> Result<Secret, Error> {
+    match typed {
+        Ok(password) if password.is_empty() => Err(Error::new(ErrorKind::Config, "no password was typed")
+            .hint("type it at the prompt, or leave out --ask-password where there is none")),
+        Ok(password) => Ok(Secret::new(password)),
+        Err(e) => Err(match e.kind() {
+            io::ErrorKind::Interrupted => {
+                Error::new(ErrorKind::Cancelled, "cancelled while the password was asked for")
+            }
+            io::ErrorKind::UnexpectedEof => Error::new(ErrorKind::Config, "no password was typed"),
+            _ => Error::new(ErrorKind::Config, "the password cannot be asked for: there is no terminal")
+                .hint(format!("use {VARIABLE} or --password-file")),
+        }
+        .source(e)),
+    }
 }
 
 /// The first line of a file.
@@ -77,6 +96,18 @@ pub(crate) fn from_file(path: &Path) -> Result<Secret, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_typed_is_told_from_nothing() {
+        assert_eq!(read(Ok("can ary".to_owned())).unwrap().expose(), "can ary");
+        let kind = |typed| read(typed).unwrap_err().kind();
+        assert_eq!(kind(Ok(String::new())), ErrorKind::Config);
+        assert_eq!(kind(Err(io::ErrorKind::Interrupted.into())), ErrorKind::Cancelled);
+        let e = read(Err(io::ErrorKind::UnexpectedEof.into())).unwrap_err();
+        assert_eq!(e.to_string(), "no password was typed");
+        let e = read(Err(io::ErrorKind::NotFound.into())).unwrap_err();
+        assert!(e.to_string().contains("no terminal") && e.hint_text().unwrap().contains("--password-file"));
+    }
 
     #[test]
     fn a_file_gives_its_first_line() {

@@ -52,6 +52,17 @@ fn doctor_gives_a_plain_verdict() {
 }
 
 #[test]
+fn one_dialect_is_shown_and_an_unknown_one_is_named() {
+    let place = Place::new();
+    let ran = place.run(["dialects", "sqlite", "--format", "markdown"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.starts_with("|  | SQLite |"), "{}", ran.out);
+    let ran = place.run(["dialects", "oracle"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("oracle") && ran.err.contains("it has sqlite"), "{}", ran.err);
+}
+
+#[test]
 fn a_file_has_no_account_to_set_up() {
     let place = Place::new();
     let ran = place.run(["setup-role", "shop.db"]);

@@ -123,3 +123,25 @@ fn a_closed_standard_input_is_no_hang() {
     let ran = ran(place.command(["chat", "shop.db"]).stdin(Stdio::null()));
     assert_eq!(ran.code, 0, "{ran:?}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_demo_that_is_terminated_leaves_nothing_behind() {
+    let place = Place::new();
+    for signal in ["-TERM", "-HUP"] {
+        // A model server that is asked and never answers.
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let model = format!("http://{}/v1#m", silent.local_addr().unwrap());
+        let mut child = place.command(["demo", "--model", &model, "How many tracks?"]).spawn().unwrap();
+        let asked = silent.accept().unwrap();
+        let left = || std::fs::read_dir(place.path("tmp")).unwrap().count();
+        assert_eq!(left(), 1, "the sample is unpacked");
+        let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let mut err = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(143), "{err}");
+        assert_eq!(left(), 0, "{signal}");
+        drop(asked);
+    }
+}

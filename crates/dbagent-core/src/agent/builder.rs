@@ -1,24 +1,26 @@
 //! Builds an agent and checks what it is built from.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
+mod setters;
+
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
-
+use super::inject::Running;
 use super::{Agent, Inner, OutputSchema};
 use crate::budget::Budgets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::{Price, SessionMetrics};
 use crate::middleware::{Middleware, RepeatGuard, ordered};
 use crate::model::{Actions, JsonActions, Model, RetryPolicy, Retrying};
+use crate::setup::{Setup, digest};
 use crate::store::{MemoryStore, Store};
-use crate::tool::{ArgumentSchema, HostObjects, Tool, TraceContent};
+use crate::tool::{ArgumentSchema, HostObjects, Tool};
 use crate::tools::Database;
 
 /// Builds an [`Agent`].
+#[derive(Default)]
 pub struct AgentBuilder {
-    model: Arc<dyn Model>,
+    model: Option<Arc<dyn Model>>,
     retry: RetryPolicy,
     databases: Vec<Database>,
     tools: Vec<Arc<dyn Tool>>,
@@ -34,22 +36,15 @@ pub struct AgentBuilder {
 }
 
 impl AgentBuilder {
-    pub(super) fn new(model: Arc<dyn Model>) -> Self {
-        Self {
-            model,
-            retry: RetryPolicy::default(),
-            databases: Vec::new(),
-            tools: Vec::new(),
-            middleware: Vec::new(),
-            system: Vec::new(),
-            budgets: Budgets::default(),
-            metrics: SessionMetrics::new(),
-            price: None,
-            store: None,
-            output: None,
-            host: HostObjects::default(),
-            temperature: None,
-        }
+    /// Sets the model that is asked.
+    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// Whether a model was set.
+    pub fn has_model(&self) -> bool {
+        self.model.is_some()
     }
 
     /// Gives it the tools and the prompt of a database.
@@ -58,85 +53,17 @@ impl AgentBuilder {
         self
     }
 
-    /// Adds text to the system role, after the databases' own.
-    pub fn system(mut self, text: impl Into<String>) -> Self {
-        self.system.push(text.into());
-        self
-    }
-
-    /// Adds a tool of the host.
-    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
-        self.tools.push(tool);
-        self
-    }
-
-    /// Adds middleware.
-    pub fn middleware(mut self, middleware: Arc<dyn Middleware>) -> Self {
-        self.middleware.push(middleware);
-        self
-    }
-
-    /// Sets the budgets of each run.
-    pub fn budgets(mut self, budgets: Budgets) -> Self {
-        self.budgets = budgets;
-        self
-    }
-
-    /// Counts into these counters.
-    pub fn metrics(mut self, metrics: SessionMetrics) -> Self {
-        self.metrics = metrics;
-        self
-    }
-
-    /// Sets what a million tokens cost, so that the metrics count cost.
-    pub fn price(mut self, price: Price) -> Self {
-        self.price = Some(price);
-        self
-    }
-
-    /// Keeps threads there; in memory when not set.
-    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
-        self.store = Some(store);
-        self
-    }
-
-    /// Asks for answers that fit a JSON schema.
-    pub fn output(mut self, output: OutputSchema) -> Self {
-        self.output = Some(output);
-        self
-    }
-
-    /// Gives tools of the host an object by type.
-    pub fn host_object<T: std::any::Any + Send + Sync>(mut self, object: Arc<T>) -> Self {
-        self.host = self.host.with(object);
-        self
-    }
-
-    /// Lets traces hold the text of statements. Off by default: it may hold personal data. Rows, bound
-    /// values and what people and models say never stand in traces.
-    pub fn trace_content(mut self) -> Self {
-        self.host = self.host.with(Arc::new(TraceContent));
-        self
-    }
-
-    /// Sets how often and how patiently the model is asked again after failures that may pass.
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
-        self
-    }
-
-    /// Sets the sampling temperature.
-    pub fn temperature(mut self, temperature: f32) -> Self {
-        self.temperature = Some(temperature);
-        self
-    }
-
     /// Checks everything and builds. Nothing is connected and no runtime is needed yet.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`]: two tools of one name, a tool's name or schema that servers refuse, a required
-    /// middleware replaced, budgets of zero.
+    /// [`ErrorKind::Config`]: no model, two tools of one name, a tool's name or schema that servers refuse, a required
+    /// middleware replaced, budgets of zero, a price that is no number.
     pub fn build(self) -> Result<Agent> {
+        let Some(model) = self.model else {
+            return Err(Error::new(ErrorKind::Config, "no model is given")
+                .op("build")
+                .hint("call .model(…)"));
+        };
         let middleware = ordered(vec![Arc::new(RepeatGuard)], self.middleware)?;
         let mut tools: Vec<Arc<dyn Tool>> = self.databases.iter().flat_map(Database::tools).collect();
         let own = tools.len();
@@ -147,11 +74,15 @@ impl AgentBuilder {
             tools.iter().skip(own).map(|t| Ok((t.spec().name.clone(), ArgumentSchema::of(t.spec())?)));
         let schemas = schemas.collect::<Result<HashMap<_, _>>>()?;
         check_budgets(&self.budgets)?;
+        let price = self.price.or_else(|| model.profile().price);
+        if !price.is_none_or(|p| p.is_valid()) {
+            return Err(Error::new(ErrorKind::Config, "a price must be a number of at least 0").op("build"));
+        }
         let mut system: Vec<String> = self.databases.iter().map(Database::prompt).collect();
         system.extend(middleware.iter().filter_map(|m| m.prompt()));
         system.extend(self.system);
-        let fingerprint = fingerprint(&*self.model, &tools, &self.databases);
-        let model: Arc<dyn Model> = Arc::new(Retrying::new(self.model, self.retry));
+        let setup = setup(&*model, &system, &tools, own, &self.databases);
+        let model: Arc<dyn Model> = Arc::new(Retrying::new(model, self.retry));
         let model: Arc<dyn Model> =
             if model.profile().actions == Actions::Json { Arc::new(JsonActions::new(model)) } else { model };
         Ok(Agent {
@@ -164,11 +95,12 @@ impl AgentBuilder {
                 system: system.into(),
                 budgets: self.budgets,
                 metrics: self.metrics,
-                price: self.price,
+                price,
                 store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
                 output: self.output,
                 host: self.host,
-                fingerprint,
+                setup,
+                running: Running::default(),
                 temperature: self.temperature,
             }),
         })
@@ -210,21 +142,30 @@ fn check_budgets(b: &Budgets) -> Result<()> {
     Ok(())
 }
 
-/// Digest of what a pending call depends on: tools, policies, model.
-fn fingerprint(model: &dyn Model, tools: &[Arc<dyn Tool>], databases: &[Database]) -> String {
-    let mut hash = Sha256::new();
-    hash.update(model.id());
-    for tool in tools {
-        let spec = tool.spec();
-        hash.update(&spec.name);
-        hash.update(spec.parameters.to_string());
+/// What the agent is made of; the first `own` tools are the databases'.
+fn setup(
+    model: &dyn Model,
+    system: &[String],
+    tools: &[Arc<dyn Tool>],
+    own: usize,
+    databases: &[Database],
+) -> Setup {
+    let specs = || tools.iter().map(|t| t.spec());
+    let words = specs().flat_map(|s| [s.name.as_str(), s.description.as_str()]);
+    let prompt = digest(system.iter().map(String::as_str).chain(words));
+    let tools = specs()
+        .map(|s| (s.name.clone(), digest([s.parameters.to_string(), format!("{:?}", s.hints)])))
+        .collect::<BTreeMap<_, _>>();
+    let policies = databases.iter().map(|d| {
+        let target = d.target();
+        let access = format!("{:?}", target.access);
+        (target.name.clone(), digest([&target.policy.digest()[..], access.as_bytes()]))
+    });
+    Setup {
+        model: model.id().to_owned(),
+        prompt,
+        policies: policies.collect(),
+        guarded: specs().take(own).map(|s| s.name.clone()).collect(),
+        tools,
     }
-    for database in databases {
-        hash.update(database.target().policy.digest());
-    }
-    hash.finalize().iter().take(16).fold(String::new(), |mut out, b| {
-        // Writing to a String cannot fail.
-        _ = write!(out, "{b:02x}");
-        out
-    })
 }

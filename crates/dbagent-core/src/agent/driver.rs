@@ -1,12 +1,12 @@
 //! Makes happen what `next` says: does the IO, appends the facts, decides nothing.
 
+mod artifacts;
 mod calls;
 mod reply;
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -14,22 +14,32 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use artifacts::Artifacts;
+
 use super::Inner;
+use super::inject::Voice;
 use super::run::{Answer, Run};
-use crate::artifact::Artifact;
 use crate::budget::{BudgetHandle, Entry};
 use crate::context::{CallContext, in_future};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{EventKind, EventSender};
 use crate::fact::{Fact, FactRecord, RunEnd};
 use crate::model::Message;
+use crate::setup::{Setup, SetupChange};
 use crate::state::{CallStatus, Next, State, next, over};
-use crate::store::{Appended, Lease, Store};
+use crate::store::{Appended, LEASE, Lease, Store};
 
-/// How long a driver may be silent before another one may take its thread.
-const LEASE: Duration = Duration::from_secs(30);
+/// How a driver begins.
+pub(super) enum Begin {
+    /// With a question.
+    Ask(String),
+    /// Where an interrupted run stopped.
+    Resume,
+    /// By ending an interrupted run.
+    Abandon,
+}
 
-pub(super) fn spawn(agent: Arc<Inner>, thread: &str, input: Option<String>, events: EventSender) -> Run {
+pub(super) fn spawn(agent: Arc<Inner>, thread: &str, begin: Begin, events: EventSender) -> Run {
     let cancel = CancellationToken::new();
     let first = Mutex::new(Some(events.subscribe()));
     let from = Arc::new(OnceLock::new());
@@ -42,11 +52,20 @@ pub(super) fn spawn(agent: Arc<Inner>, thread: &str, input: Option<String>, even
         gen_ai.conversation.id = thread,
         gen_ai.request.model = agent.model.id(),
     );
-    let driving = drive(agent, thread.to_owned(), input, events.clone(), cancel.clone(), Arc::clone(&from));
+    // Reachable from here on, so that nobody who holds the run speaks into the void.
+    let voice = agent.running.enter(thread);
+    let sender = events.clone();
+    let driving =
+        drive(agent, thread.to_owned(), begin, events.clone(), cancel.clone(), Arc::clone(&from), voice);
     let task = tokio::spawn(
         async move {
             let _guard = guard;
-            driving.await
+            let outcome = driving.await;
+            if let Err(e) = &outcome {
+                // Whoever has seen the fact of the run's end does not look further.
+                sender.send(EventKind::Failed { kind: e.kind(), message: e.to_string() });
+            }
+            outcome
         }
         .instrument(span),
     );
@@ -57,10 +76,11 @@ pub(super) fn spawn(agent: Arc<Inner>, thread: &str, input: Option<String>, even
 async fn drive(
     agent: Arc<Inner>,
     thread: String,
-    input: Option<String>,
+    begin: Begin,
     events: EventSender,
     cancel: CancellationToken,
     from: Arc<OnceLock<u64>>,
+    mut voice: Voice,
 ) -> Result<Answer> {
     // Numbers of processes repeat between machines, so the name has a random part.
     let owner = format!("{}-{:016x}", std::process::id(), RandomState::new().hash_one(&thread));
@@ -78,7 +98,7 @@ async fn drive(
         _ = from.set(state.seq);
         let (budget, entries) = BudgetHandle::new(state.rows, &state.reserved);
         let deadline = in_future(agent.budgets.wall_clock());
-        let last_text = if input.is_none() { last_words(&state) } else { String::new() };
+        let last_text = if matches!(begin, Begin::Ask(_)) { String::new() } else { last_words(&state) };
         let mut driver = Driver {
             agent: Arc::clone(&agent),
             thread,
@@ -88,15 +108,16 @@ async fn drive(
             entries,
             cancel: cancel.clone(),
             deadline,
+            voice: &mut voice,
             facts: Vec::new(),
-            artifacts: Vec::new(),
+            artifacts: Artifacts::new(agent.budgets.artifact_bytes),
             last_text,
             structured: None,
             repairs: 0,
             fatal: None,
             lost: false,
         };
-        driver.run(input).await
+        driver.run(begin).await
     };
     let outcome = tokio::select! {
         outcome = outcome => outcome,
@@ -128,7 +149,7 @@ async fn keep(store: &dyn Store, lease: &Lease) -> Error {
     }
 }
 
-struct Driver {
+struct Driver<'a> {
     agent: Arc<Inner>,
     thread: String,
     state: State,
@@ -137,8 +158,9 @@ struct Driver {
     entries: UnboundedReceiver<Entry>,
     cancel: CancellationToken,
     deadline: Instant,
+    voice: &'a mut Voice,
     facts: Vec<Arc<FactRecord>>,
-    artifacts: Vec<(String, Artifact)>,
+    artifacts: Artifacts,
     last_text: String,
     structured: Option<serde_json::Value>,
     repairs: u32,
@@ -148,26 +170,19 @@ struct Driver {
     lost: bool,
 }
 
-impl Driver {
-    async fn run(&mut self, input: Option<String>) -> Result<Answer> {
-        if let Some(input) = input {
-            if self.state.run.ended.is_none() && self.state.run.number > 0 {
-                return Err(Error::new(ErrorKind::Conflict, "the last run of this thread has not ended")
-                    .hint("resume the thread first, or ask on another one"));
-            }
-            let run = self.state.run.number + 1;
-            self.append(Fact::RunStarted { run, input, fingerprint: self.agent.fingerprint.clone() }).await?;
-        } else if self.state.run.number == 0 || self.state.run.ended.is_some() {
-            return Err(Error::new(
-                ErrorKind::InvalidRequest,
-                "there is no interrupted run on this thread to resume",
-            ));
-        }
+impl Driver<'_> {
+    async fn run(&mut self, begin: Begin) -> Result<Answer> {
+        let abandon = matches!(begin, Begin::Abandon);
+        self.begin(begin).await?;
         // A model, a hook or a store that panics ends its run like one that fails.
-        let worked = AssertUnwindSafe(self.work()).catch_unwind().await.unwrap_or_else(|_| {
-            Err(Error::new(ErrorKind::Internal, "a part of the agent failed inside")
-                .hint("the panic's own message is on standard error"))
-        });
+        let worked = if abandon {
+            Ok(RunEnd::Cancelled)
+        } else {
+            AssertUnwindSafe(self.work()).catch_unwind().await.unwrap_or_else(|_| {
+                Err(Error::new(ErrorKind::Internal, "a part of the agent failed inside")
+                    .hint("the panic's own message is on standard error"))
+            })
+        };
         let why = match worked {
             Ok(why) => why,
             Err(e) => {
@@ -186,7 +201,8 @@ impl Driver {
             return Err(e);
         }
         self.answer_open_calls("Not run: the run ended before.").await?;
-        self.append(Fact::RunEnded { why: why.clone() }).await?;
+        let usage = self.state.run.usage;
+        self.append(Fact::RunEnded { why: why.clone(), usage: Some(usage) }).await?;
         let agent = Arc::clone(&self.agent);
         for middleware in &agent.middleware {
             // The run has ended, so that there is nothing left to refuse or to stop.
@@ -200,12 +216,90 @@ impl Driver {
                 thread: self.thread.clone(),
                 text: std::mem::take(&mut self.last_text),
                 structured: self.structured.take(),
-                artifacts: std::mem::take(&mut self.artifacts),
-                usage: self.state.run.usage,
+                artifacts: self.artifacts.take(),
+                usage,
                 facts: std::mem::take(&mut self.facts),
                 end: why,
             }),
         }
+    }
+
+    /// Writes the beginning of a run, or finds out whether an interrupted one may go on.
+    async fn begin(&mut self, begin: Begin) -> Result<()> {
+        let interrupted = self.state.run.number > 0 && self.state.run.ended.is_none();
+        let setup = self.agent.setup.clone();
+        match begin {
+            Begin::Ask(_) if interrupted => {
+                Err(Error::new(ErrorKind::Conflict, "the last run of this thread has not ended")
+                    .hint("resume or abandon it first, or ask on another thread"))
+            }
+            Begin::Ask(input) => {
+                self.tell_changes();
+                let run = self.state.run.number + 1;
+                let fingerprint = setup.fingerprint();
+                self.append(Fact::RunStarted { run, input, fingerprint, setup: Some(setup) }).await
+            }
+            Begin::Resume | Begin::Abandon if !interrupted => {
+                Err(Error::new(ErrorKind::InvalidRequest, "there is no interrupted run on this thread"))
+            }
+            Begin::Resume => {
+                let changes = self.changes();
+                let touched = changes.iter().filter(|change| self.touches_open_calls(change));
+                let touched: Vec<String> = touched.map(ToString::to_string).collect();
+                if !touched.is_empty() {
+                    return Err(Error::new(
+                        ErrorKind::Config,
+                        format!(
+                            "a call of the interrupted run depends on what was changed: {}",
+                            touched.join("; ")
+                        ),
+                    )
+                    .op("resume")
+                    .hint("resume with an agent that is made as before, or abandon the run and ask again"));
+                }
+                self.tell_changes();
+                if self.state.run.setup.as_ref() == Some(&setup) {
+                    return Ok(());
+                }
+                self.append(Fact::RunResumed { setup }).await
+            }
+            Begin::Abandon => Ok(()),
+        }
+    }
+
+    /// What the agent is made of and the last run was not. Logs that do not say it cannot be compared.
+    fn changes(&self) -> Vec<SetupChange> {
+        self.state.run.setup.as_ref().map(|before| self.agent.setup.changes(before)).unwrap_or_default()
+    }
+
+    fn tell_changes(&self) {
+        let changes = self.changes();
+        if !changes.is_empty() {
+            self.events.send(EventKind::SetupChanged { changes });
+        }
+    }
+
+    /// A policy counts for a call that worked on a database before or would now.
+    fn touches_open_calls(&self, change: &SetupChange) -> bool {
+        let before = self.state.run.setup.iter().chain([&self.agent.setup]);
+        let setups: Vec<&Setup> = before.collect();
+        self.state
+            .calls
+            .iter()
+            .filter(|c| c.status != CallStatus::Done)
+            .any(|c| setups.iter().any(|s| s.touches(change, &c.call.name)))
+    }
+
+    /// Writes down what was said to the thread meanwhile; says whether there was anything.
+    async fn listen(&mut self) -> Result<bool> {
+        let mut heard = false;
+        while let Some(said) = self.voice.try_hear() {
+            self.append(Fact::MessageInjected { text: said.text, by: "host".into() }).await?;
+            // Whoever gave up waiting needs no word.
+            _ = said.written.send(());
+            heard = true;
+        }
+        Ok(heard)
     }
 
     async fn work(&mut self) -> Result<RunEnd> {
@@ -216,6 +310,7 @@ impl Driver {
         }
         loop {
             self.check_time()?;
+            self.listen().await?;
             let steps = next(&self.state, &self.agent.budgets);
             match steps.first() {
                 Some(Next::Recover(_)) => self.recover().await?,
@@ -243,7 +338,10 @@ impl Driver {
                     let over = over(&self.state, &self.agent.budgets);
                     let reply = self.ask_model(tools).await?;
                     if let Some(end) = self.after_reply(&reply, tools, over).await? {
-                        return Ok(end);
+                        // An answer that was written without what was said meanwhile is not the last word.
+                        if !self.listen().await? || end != RunEnd::Answered {
+                            return Ok(end);
+                        }
                     }
                 }
                 // Reached when a process ended between the last reply and the end of its run.

@@ -26,7 +26,7 @@ pub struct Answer {
     pub structured: Option<serde_json::Value>,
     /// What the calls left for the host, by our key of the call, in order of completion.
     pub artifacts: Vec<(String, Artifact)>,
-    /// What the models cost.
+    /// Tokens that the models used, and what they cost where that is known.
     pub usage: Usage,
     /// The facts of this run.
     pub facts: Vec<Arc<FactRecord>>,
@@ -135,13 +135,18 @@ impl EventStream {
     /// Reads from the store what the buffer no longer has. Deltas in between are lost.
     async fn catch_up(&mut self) {
         let after = self.last.max(self.from.get().copied().unwrap_or_default());
-        if let Ok(records) = self.store.load(&self.thread, after).await {
-            let thread: Arc<str> = Arc::from(self.thread.as_str());
-            self.backlog.extend(records.into_iter().map(|record| Event {
+        let thread: Arc<str> = Arc::from(self.thread.as_str());
+        match self.store.load(&self.thread, after).await {
+            Ok(records) => self.backlog.extend(records.into_iter().map(|record| Event {
                 thread: Arc::clone(&thread),
                 seq: Some(record.seq),
                 kind: EventKind::Fact(Arc::new(record)),
-            }));
+            })),
+            // The buffer still holds what came last, the end of the run among it.
+            Err(e) => {
+                let kind = EventKind::Missed { after, reason: e.to_string() };
+                self.backlog.push_back(Event { thread, seq: None, kind });
+            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! Which dialects there are.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use super::Dialect;
+use super::{Dialect, Magic};
 use crate::error::{Error, ErrorKind};
 use crate::target::ConnUrl;
 
@@ -94,6 +95,54 @@ impl Registry {
             .with("registered", known.join(", "))
             .hint(hint))
     }
+
+    /// The dialect that a file is a database of: by its first bytes, [`FILE_HEAD`] of them or as many as it
+    /// has, else by the end of its name. `None` when no registered dialect declares such files.
+    pub fn for_file(&self, path: &Path, head: &[u8]) -> Option<&'static Dialect> {
+        let extension = extension(path);
+        let by_magic = self.iter().find(|d| d.file_magic().iter().any(|m| m.is_in(head)));
+        // What a file says of itself is stronger than its name, also where nobody here can read it.
+        if by_magic.is_some() || well_known_magic(head).is_some() {
+            return by_magic;
+        }
+        self.iter().find(|d| d.file_extensions().contains(&extension.as_str()))
+    }
+
+    /// The feature that would open a file which [`for_file`](Self::for_file) knows nothing of, if it is a
+    /// well-known kind.
+    pub fn feature_for_file(path: &Path, head: &[u8]) -> Option<&'static str> {
+        let extension = extension(path);
+        let by_name = || FILES.iter().find(|f| f.extensions.contains(&extension.as_str()));
+        well_known_magic(head).or_else(by_name).map(|f| f.feature)
+    }
+}
+
+/// Bytes of a file's beginning that are enough to tell what it is.
+pub const FILE_HEAD: usize = 64;
+
+fn extension(path: &Path) -> String {
+    path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase()
+}
+
+/// A kind of file that a feature of the umbrella opens.
+struct WellKnown {
+    feature: &'static str,
+    extensions: &'static [&'static str],
+    magic: Magic,
+}
+
+/// Only for hints about what a build lacks: what a dialect opens, it says itself.
+const FILES: &[WellKnown] = &[
+    WellKnown {
+        feature: "sqlite",
+        extensions: &["db", "db3", "sqlite", "sqlite3"],
+        magic: Magic::new(0, b"SQLite format 3\0"),
+    },
+    WellKnown { feature: "duckdb", extensions: &["duckdb", "ddb"], magic: Magic::new(8, b"DUCK") },
+];
+
+fn well_known_magic(head: &[u8]) -> Option<&'static WellKnown> {
+    FILES.iter().find(|f| f.magic.is_in(head))
 }
 
 /// The feature of the umbrella that brings a well-known scheme.
@@ -110,4 +159,50 @@ fn feature_of(scheme: &str) -> Option<&'static str> {
         "opensearch" => "opensearch",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::OpenContext;
+    use crate::{ParseContext, Parsed, Request, Result, Session, Target};
+
+    fn parse(_: &Request, _: &ParseContext) -> Result<Parsed> {
+        Err(Error::new(ErrorKind::Syntax, "no language"))
+    }
+
+    fn open<'a>(
+        _: &'a Target,
+        _: &'a OpenContext,
+    ) -> futures_core::future::BoxFuture<'a, Result<Box<dyn Session>>> {
+        Box::pin(async { Err(Error::new(ErrorKind::Connection, "nobody is there")) })
+    }
+
+    static NOTES: Dialect = Dialect::new("notes", parse, open)
+        .files(&["note", "db"], &[Magic::new(2, b"NOTE"), Magic::new(0, b"nt")]);
+    static OTHER: Dialect = Dialect::new("other", parse, open).files(&["oth"], &[Magic::new(0, b"OTHER")]);
+
+    #[test]
+    fn a_file_is_what_its_bytes_say_and_else_what_its_name_says() {
+        let registry = Registry::empty().with(&NOTES).with(&OTHER);
+        let id = |path: &str, head: &[u8]| registry.for_file(Path::new(path), head).map(Dialect::id);
+        assert_eq!(id("x.txt", b"..NOTE"), Some("notes"));
+        assert_eq!(id("x.txt", b"nt"), Some("notes"));
+        assert_eq!(id("x.oth", b"..NOTE"), Some("notes"), "bytes are stronger than the name");
+        assert_eq!(id("x.OTH", b""), Some("other"));
+        assert_eq!(id("x.txt", b"..NOT"), None);
+        assert_eq!(id("oth", b""), None, "a name is no end of a name");
+        // A file that says that it is something else is not opened because of its name.
+        assert_eq!(id("x.db", b"SQLite format 3\0"), None);
+        assert_eq!(id("x.db", b""), Some("notes"));
+    }
+
+    #[test]
+    fn what_a_build_lacks_is_named() {
+        let feature = |path: &str, head: &[u8]| Registry::feature_for_file(Path::new(path), head);
+        assert_eq!(feature("x.db", b"12345678DUCK"), Some("duckdb"));
+        assert_eq!(feature("x.ddb", b""), Some("duckdb"));
+        assert_eq!(feature("x.sqlite3", b""), Some("sqlite"));
+        assert_eq!(feature("x.txt", b"hello"), None);
+    }
 }

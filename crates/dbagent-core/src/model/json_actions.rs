@@ -45,8 +45,16 @@ impl Model for JsonActions {
 
     async fn stream(&self, mut request: ModelRequest) -> Result<ModelStream, ModelError> {
         if request.tools.is_empty() {
+            let acted = request.messages.iter().any(|m| match m {
+                Message::Assistant(a) => !a.calls.is_empty(),
+                Message::Tool(_) => true,
+                Message::User { .. } => false,
+            });
             request.messages = flatten(&request.messages);
-            return self.inner.stream(request).await;
+            if !acted {
+                return self.inner.stream(request).await;
+            }
+            return self.last_words(request).await;
         }
         let tools = std::mem::replace(&mut request.tools, Arc::from([]));
         let mut system: Vec<String> = request.system.to_vec();
@@ -86,21 +94,66 @@ impl Model for JsonActions {
                 }
             }
         };
-        // Text of the protocol is not text of the answer: of the events only notes about attempts are kept.
-        let kept = notes.into_iter().filter(|e| {
-            matches!(
-                e,
-                ModelEvent::Retrying { .. } | ModelEvent::FellBack { .. } | ModelEvent::ReasoningDelta(_)
-            )
-        });
-        let mut events: Vec<Result<ModelEvent, ModelError>> = kept.map(Ok).collect();
-        if !reply.text.is_empty() {
-            events.push(Ok(ModelEvent::TextDelta(reply.text.clone())));
-        }
         reply.finish = if reply.calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
-        events.push(Ok(ModelEvent::End(reply)));
-        Ok(stream::iter(events).boxed())
+        Ok(replay(notes, reply))
     }
+}
+
+impl JsonActions {
+    /// The tools were taken away from a model that has used them: it may go on in the form that it was asked
+    /// for before, and the person must get the text of that.
+    async fn last_words(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let output = request.output.clone();
+        let mut notes = Vec::new();
+        let mut reply = drain(self.inner.stream(request).await?, |e| notes.push(e)).await?;
+        if reply.calls.is_empty()
+            && let Some(action) = protocol(&reply.text, &output)
+        {
+            reply = finish(reply, action);
+        }
+        Ok(replay(notes, reply))
+    }
+}
+
+/// What a reply without tools means, if it is one JSON object of the protocol and nothing else. A schema that
+/// has such members itself is left alone.
+fn protocol(text: &str, output: &OutputMode) -> Option<Action> {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix("```json")
+        .or_else(|| text.strip_prefix("```"))
+        .and_then(|t| t.strip_suffix("```"))
+        .unwrap_or(text)
+        .trim();
+    if !inner.starts_with('{') || object_end(inner) != Some(inner.len()) {
+        return None;
+    }
+    let json = Json::parse(inner, JsonLimits::default()).ok()?;
+    let known = |key: &str| match output {
+        OutputMode::Text => false,
+        OutputMode::JsonSchema { schema, .. } => {
+            schema.get("properties").is_some_and(|p| p.get(key).is_some())
+        }
+    };
+    let ours = json
+        .as_object()?
+        .iter()
+        .all(|(key, _)| matches!(key.as_str(), "answer" | "tool" | "args" | "arguments") && !known(key));
+    if ours { read(inner).ok() } else { None }
+}
+
+/// The events of a reply that was read to its end. Text of the protocol is not text of the answer: of the
+/// events on the way only notes about attempts and the reasoning are kept.
+fn replay(notes: Vec<ModelEvent>, reply: Reply) -> ModelStream {
+    let kept = notes.into_iter().filter(|e| {
+        matches!(e, ModelEvent::Retrying { .. } | ModelEvent::FellBack { .. } | ModelEvent::ReasoningDelta(_))
+    });
+    let mut events: Vec<Result<ModelEvent, ModelError>> = kept.map(Ok).collect();
+    if !reply.text.is_empty() {
+        events.push(Ok(ModelEvent::TextDelta(reply.text.clone())));
+    }
+    events.push(Ok(ModelEvent::End(reply)));
+    stream::iter(events).boxed()
 }
 
 fn finish(reply: Reply, action: Action) -> Reply {

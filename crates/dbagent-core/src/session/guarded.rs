@@ -331,7 +331,13 @@ impl GuardedSession {
                 object.columns.retain(|c| open(&c.name));
                 object.primary_key.retain(|c| open(c));
                 object.foreign_keys.retain(|k| k.columns.iter().all(|c| open(c)));
-                object.indexes.retain(|i| i.condition.is_none() && i.columns.iter().all(|c| open(c)));
+                // An expression is in the engine's own words, and may name what is hidden.
+                let columns = &object.columns;
+                let shown = |name: &String| columns.iter().any(|c| c.name == *name);
+                object.indexes.retain(|i| i.condition.is_none() && i.columns.iter().all(shown));
+                for column in &mut object.columns {
+                    column.generated = column.generated.take().map(|_| String::new());
+                }
                 // Notes are in the engine's own words, checks and all.
                 object.notes.clear();
             }

@@ -380,7 +380,7 @@ async fn a_huge_answer_that_does_not_fit_its_schema_is_not_said_again() {
 async fn a_tool_that_is_gone_when_a_run_is_resumed_is_said_to_be_gone() {
     let store = Arc::new(MemoryStore::new());
     let facts = [
-        Fact::RunStarted { run: 1, input: "q".into(), fingerprint: String::new() },
+        Fact::RunStarted { run: 1, input: "q".into(), fingerprint: String::new(), setup: None },
         Fact::ModelReplied {
             text: String::new(),
             calls: vec![ToolCall::new("gone", "{}")],

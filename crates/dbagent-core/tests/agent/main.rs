@@ -4,9 +4,12 @@
 mod enduring;
 mod golden;
 mod guarding;
+mod hosting;
 mod observations;
 mod properties;
 mod resuming;
 mod running;
 mod secrets;
+mod steering;
 mod support;
+mod watching;

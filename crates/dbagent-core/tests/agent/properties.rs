@@ -199,10 +199,15 @@ impl Thread {
             Next::Model { tools } => self.reply(tools),
             Next::Idle => {
                 if self.state.run.ended.is_none() && self.state.run.number > 0 {
-                    self.add(Fact::RunEnded { why: RunEnd::Answered });
+                    self.add(Fact::RunEnded { why: RunEnd::Answered, usage: None });
                 }
                 let run = self.state.run.number + 1;
-                self.add(Fact::RunStarted { run, input: "q".into(), fingerprint: String::new() });
+                self.add(Fact::RunStarted {
+                    run,
+                    input: "q".into(),
+                    fingerprint: String::new(),
+                    setup: None,
+                });
             }
         }
     }

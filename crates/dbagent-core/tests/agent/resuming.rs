@@ -87,7 +87,7 @@ async fn only_an_interrupted_run_is_resumed_and_a_new_question_waits_for_it() {
     let mails = Arc::new(AtomicU32::new(0));
     let e = agent(script_from(0), store.clone(), mails.clone()).resume("t").outcome().await.unwrap_err();
     assert_eq!(e.kind(), ErrorKind::InvalidRequest);
-    let started = Fact::RunStarted { run: 1, input: "q".into(), fingerprint: String::new() };
+    let started = Fact::RunStarted { run: 1, input: "q".into(), fingerprint: String::new(), setup: None };
     store.append("t", 0, vec![FactRecord { seq: 1, at_ms: 0, fact: started }]).await.unwrap();
     let e = agent(script_from(0), store.clone(), mails).ask("t", "another").await.unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Conflict);

@@ -86,6 +86,11 @@ impl Compiler<'_> {
         if select.distinct {
             // An order by what is not shown is impossible among different rows.
             let shown: Vec<Expr> = select.items.iter().map(|i| i.expr.clone()).collect();
+            let asked = intent.order.len() + usize::from(ranked.is_some());
+            if select.order.iter().take(asked).any(|o| !shown.contains(&o.expr)) {
+                return Err(Unsure::new("different rows cannot be ordered by a column that is not shown")
+                    .with([intent.subject]));
+            }
             select.order.retain(|o| shown.contains(&o.expr));
         }
         scope.finish(self, &mut select);

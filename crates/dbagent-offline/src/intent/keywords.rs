@@ -208,7 +208,7 @@ pub(crate) fn keyword(phrase: &str) -> Option<Kw> {
 pub(crate) const MAX_WORDS: usize = 7;
 
 static PHRASES: &[(&str, Kw)] = &[
-    ("how many|how many of|how many different", Kw::HowMany),
+    ("how many|how many of", Kw::HowMany),
     ("how much|how much money", Kw::HowMuch),
     ("how long", Kw::HowAdj(&LONG)),
     ("how old", Kw::HowAdj(&OLD)),

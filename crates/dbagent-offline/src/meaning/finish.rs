@@ -3,7 +3,7 @@
 
 use super::resolve::{Resolver, Use, Wish};
 use super::{Cond, Form, Key, Measure, OrderBy, Output, Stop, Test, Unsure, measure};
-use crate::intent::{Ask, Figure, Kw};
+use crate::intent::{Ask, Day, Figure, Kw};
 use crate::plan::{Agg, Op, Stored, Value};
 use crate::schema::{ColumnId, TableId};
 use std::collections::BTreeSet;
@@ -58,6 +58,14 @@ impl Resolver<'_> {
                     self.intent.rank = Some(super::Ranked { by, descending, limit, place: rank.place });
                 }
                 Use::Having(op, value) => {
+                    // None at all is a number, too.
+                    let none = match op {
+                        Op::Lt | Op::Le => value >= 0.0,
+                        Op::Eq => value == 0.0,
+                        Op::Ne => value != 0.0,
+                        Op::Gt | Op::Ge => false,
+                    };
+                    self.intent.with_empty |= none && m.agg == Agg::Count;
                     self.intent.having.push(super::Having { measure: m, op, value });
                     if self.intent.form == Form::Rows && self.ask != Ask::Count {
                         self.show(m);
@@ -77,12 +85,22 @@ impl Resolver<'_> {
         }
         self.rows_of_groups();
         let by_column = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(_)));
+        if let Some(rank) = &mut self.intent.rank
+            && rank.limit.is_none()
+            && rank.place.is_none()
+        {
+            // `which 3 products have the highest price`: the number stands with the noun.
+            rank.limit = self.intent.limit.take();
+        }
+        self.highest_of_its_own();
+        self.sensible()?;
         if by_column && !self.intent.figures.is_empty() && self.intent.keys.is_empty() {
             return Err(Unsure::new("a figure of the first one only is asked for")
                 .with([self.intent.subject])
                 .into());
         }
         self.finish_form()?;
+        self.without_such()?;
         self.by_value()?;
         self.stored_dates()
     }
@@ -119,6 +137,15 @@ impl Resolver<'_> {
     pub(in crate::meaning) fn by_value(&mut self) -> Result<(), Stop> {
         for (i, a) in self.intent.conds.iter().enumerate() {
             for b in self.intent.conds.iter().skip(i + 1) {
+                if let (Test::Within(x, a_from, a_to), Test::Within(y, b_from, b_to)) = (&a.test, &b.test)
+                    && x == y
+                    && !a.neg
+                    && !b.neg
+                    && (a.branch == b.branch || self.schema.distance(self.intent.subject, x.table).is_some())
+                    && (ends_before(*a_to, *b_from) || ends_before(*b_to, *a_from))
+                {
+                    return Err(Unsure::new("no row can be in both times").with([x.table]).into());
+                }
                 if let (Test::Compare(x, p, v), Test::Compare(y, q, w)) = (&a.test, &b.test)
                     && x == y
                     && !a.neg
@@ -387,6 +414,11 @@ impl Resolver<'_> {
         }
         self.finish_form()
     }
+}
+
+/// Whether a time is over when another begins.
+fn ends_before(end: Option<Day>, begin: Option<Day>) -> bool {
+    matches!((end, begin), (Some(e), Some(b)) if e <= b)
 }
 
 /// Whether nothing can be over the one and under the other.

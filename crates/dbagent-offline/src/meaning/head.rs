@@ -10,21 +10,22 @@ use crate::plan::Agg;
 use crate::schema::{Class, ColumnId, TableId};
 
 impl Resolver<'_> {
+    /// `the average price and size`: the average of both.
+    pub(super) fn share_figures(&mut self) {
+        let mut before: Vec<Agg> = Vec::new();
+        for head in &mut self.heads {
+            let figure = head.columns.first().is_some_and(|(c, _)| self.schema.column(*c).is_figure());
+            if figure && head.core.aggs.is_empty() && !before.contains(&Agg::Count) {
+                head.core.aggs.clone_from(&before);
+            }
+            before.clone_from(&head.core.aggs);
+        }
+    }
+
     /// Places the nouns that are asked for.
     pub(super) fn place_heads(&mut self) -> Result<(), Stop> {
         for at in 0..self.heads.len() {
-            let Some(mut head) = self.heads.get(at).cloned() else { break };
-            // `the average price and size`: the average of both.
-            let before = at.checked_sub(1).and_then(|b| self.heads.get(b)).map(|b| b.core.aggs.clone());
-            let figures = !head.columns.is_empty()
-                && head.core.aggs.is_empty()
-                && head.columns.first().is_some_and(|(c, _)| self.schema.column(*c).is_figure());
-            if let Some(aggs) = before.filter(|a| figures && !a.is_empty() && !a.contains(&Agg::Count)) {
-                head.core.aggs.clone_from(&aggs);
-                if let Some(kept) = self.heads.get_mut(at) {
-                    kept.core.aggs = aggs;
-                }
-            }
+            let Some(head) = self.heads.get(at).cloned() else { break };
             self.place_head(at, &head)?;
         }
         match self.ask {
@@ -182,6 +183,15 @@ impl Resolver<'_> {
         if at == 0 && self.heads.len() > 1 && self.ask == Ask::List && head.core.rank.is_none() {
             let own = self.schema.shown_columns(table);
             self.intent.outputs.extend(own.into_iter().map(Output::Column));
+        }
+        if matches!(self.ask, Ask::Sum | Ask::Count) {
+            // Rows of the table, or the figure that each of them holds?
+            let called = &self.schema.table(table).label.words;
+            if self.schema.columns(table).any(|(_, c)| c.is_figure() && c.label.words == *called) {
+                return Err(Unsure::new(format!("“{}” is a table and a figure in it", head.text))
+                    .with([table])
+                    .into());
+            }
         }
         if self.ask == Ask::Sum {
             self.ask = Ask::Count;

@@ -1,5 +1,7 @@
 //! Reads a noun of the question: which of its chunks name tables, columns, values or figures.
 
+use dbagent_core::catalog::ObjectKind;
+
 use super::Unsure;
 use crate::intent::{Chunk, Core, Figure, Hit, Kw};
 use crate::link::FULL;
@@ -62,6 +64,9 @@ impl Noun {
             && self.part.is_none()
     }
 }
+
+/// From this score on the words are the name of a table, not only a part of it.
+const NEARLY: u16 = 96;
 
 enum Reading {
     Table(TableId),
@@ -142,6 +147,18 @@ fn reading(schema: &Schema, chunk: &Chunk, at: usize, parts: &[&Chunk]) -> Resul
         let best = link.table_score();
         let tied: Vec<TableId> = link.tables.iter().filter(|(_, s)| *s == best).map(|(t, _)| *t).collect();
         if let [only] = tied.as_slice() {
+            // `competitions`, where one table is called competition record and another farm competition.
+            let other: Vec<TableId> = link
+                .tables
+                .iter()
+                .filter(|(t, s)| *s < best && *s >= 60 && !schema.is_bridge(*t))
+                .map(|(t, _)| *t)
+                .filter(|t| schema.table(*t).kind == ObjectKind::Table)
+                .collect();
+            if best < NEARLY && !other.is_empty() {
+                let all = other.into_iter().chain([*only]);
+                return Err(Unsure::new(format!("“{}” fits several tables", chunk.text)).with(all));
+            }
             return Ok(Reading::Table(*only));
         }
         // A table that only links others is seldom meant.

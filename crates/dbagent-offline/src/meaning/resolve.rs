@@ -158,6 +158,7 @@ impl Resolver<'_> {
         self.intent.hints =
             self.chunks.iter().flat_map(|c| &c.words).flat_map(|w| crate::words::spoken(w)).collect();
         self.each_first();
+        self.share_figures();
         self.gather_context();
         if self.self_reference()? {
             return Ok(());

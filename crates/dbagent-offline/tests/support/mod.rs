@@ -31,7 +31,10 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn open(path: &Path) -> Self {
         let url: ConnUrl = format!("sqlite:///{}", path.display()).parse().unwrap();
-        let database = Database::new(&dbagent_sqlite::DIALECT, Target::new("test", url));
+        let mut target = Target::new("test", url);
+        // What is compared is which rows were asked for, not how many of them fit into a prompt.
+        target.guardrails.max_result_tokens *= 2;
+        let database = Database::new(&dbagent_sqlite::DIALECT, target);
         let agent = Agent::builder(Arc::new(Offline::new())).database(database).build().unwrap();
         let direct = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         Self { agent, direct }

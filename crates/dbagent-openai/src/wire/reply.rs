@@ -63,6 +63,8 @@ fn read_usage(value: &Value) -> Usage {
         output: read(&["/completion_tokens", "/output_tokens"]),
         reasoning: read(&["/completion_tokens_details/reasoning_tokens", "/reasoning_tokens"]),
         estimated: false,
+        // Whoever configured the server knows its prices.
+        cost_micros: None,
     }
 }
 
@@ -262,7 +264,7 @@ mod tests {
                 "completion_tokens_details":{"reasoning_tokens":3}}}"#,
         );
         let expected =
-            Usage { input: 10, cached_input: 4, cache_write: 0, output: 5, reasoning: 3, estimated: false };
+            Usage { input: 10, cached_input: 4, cache_write: 0, output: 5, reasoning: 3, ..Usage::default() };
         assert_eq!(full, Some(expected));
         assert_eq!(
             usage(r#"{"x_groq":{"usage":{"prompt_tokens":1,"completion_tokens":2}}}"#).unwrap().output,

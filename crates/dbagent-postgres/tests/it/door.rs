@@ -99,14 +99,15 @@ async fn the_settings_of_the_account_and_the_database_do_not_win() {
         ("extra_float_digits", "1"),
         ("transform_null_equals", "off"),
         ("row_security", "on"),
-        ("idle_in_transaction_session_timeout", "1min"),
         ("lock_timeout", "5s"),
     ] {
         let text = format!("SELECT 1 WHERE current_setting('{setting}') = '{value}'");
         assert_eq!(raw.run(&Request::text(text)).await.unwrap(), 1, "{setting}");
     }
-    let limited = "SELECT 1 WHERE current_setting('statement_timeout') <> '0'";
-    assert_eq!(raw.run(&Request::text(limited)).await.unwrap(), 1);
+    for limit in ["statement_timeout", "idle_in_transaction_session_timeout"] {
+        let text = format!("SELECT 1 WHERE current_setting('{limit}') <> '0'");
+        assert_eq!(raw.run(&Request::text(text)).await.unwrap(), 1, "{limit}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -55,7 +55,6 @@ async fn too_many_connections_is_a_kind_of_its_own() {
     let e = fails(target(&url)).await;
     assert_eq!(e.kind(), ErrorKind::TooManyConnections, "{e}");
     session.close().await;
-    db.change(&format!("DROP ROLE {role}")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,10 +1,16 @@
 //! PgBouncer in transaction mode before the server.
 
+use std::str::FromStr as _;
+
 use dbagent_core::catalog::Page;
 use dbagent_core::{ErrorKind, Param, Params, Request};
+use dbagent_postgres::sqlx::postgres::PgConnectOptions;
+use dbagent_postgres::sqlx::{self, AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use dbagent_testkit::conformance::Value;
 
-use crate::support::{call, collect, open, run, run_up_to, start, target, variable, with_parameter};
+use crate::support::{
+    Scratch, call, collect, in_database, open, run, run_up_to, start, target, variable, with_parameter,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_share_the_servers_behind_a_pooler() {
@@ -55,4 +61,20 @@ async fn statements_are_cancelled_through_a_pooler() {
     }
     assert_eq!(run(&session, "SELECT 1 AS v").await.value(), Value::Int(1));
     assert_eq!(run(&session, "SHOW TimeZone").await.value(), Value::text("UTC"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_that_others_left_on_the_server_are_no_hindrance() {
+    let (Some(db), Some(url)) = (Scratch::new().await, variable("PGBOUNCER_URL")) else { return };
+    let url = in_database(&url, &db.name);
+    // The pool of this database has the one server connection that is made now.
+    let options = PgConnectOptions::from_str(&url).unwrap().extra_float_digits(None);
+    let mut other = PgConnection::connect_with(&options).await.unwrap();
+    for number in 1..=4 {
+        let left = AssertSqlSafe(format!("PREPARE sqlx_s_{number} AS SELECT 1"));
+        other.execute(sqlx::raw_sql(left)).await.unwrap();
+    }
+    let session = open(target(&with_parameter(&url, "pooler=transaction"))).await.unwrap();
+    assert_eq!(run(&session, "SELECT 5 AS v").await.value(), Value::Int(5));
+    assert_eq!(run(&session, "SELECT int4range(1, 3) AS r").await.value(), Value::text("[1,3)"));
 }

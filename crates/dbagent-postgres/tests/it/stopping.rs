@@ -80,6 +80,19 @@ async fn enough_rows_and_dropped_rows_end_the_statement() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_slow_reader_slows_the_server() {
+    let Some(db) = Scratch::new().await else { return };
+    let session = db.session().await;
+    let mut rows = start(&session, endless_rows(), None, &call()).await.unwrap();
+    assert!(rows.next().await.unwrap().is_some());
+    // Nobody polls the driver any more: the socket fills, and the server waits.
+    let waits = "SELECT count(*) FROM pg_stat_activity \
+                 WHERE datname = current_database() AND wait_event = 'ClientWrite' AND pid <> pg_backend_pid()";
+    until("the server waits for the reader", || async { db.value(waits).await == "1" }).await;
+    assert!(rows.next().await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_deadline_ends_the_statement() {
     let Some(db) = Scratch::new().await else { return };
     let session = db.session().await;

@@ -98,7 +98,14 @@ impl Drop for Scratch {
         let (owner, name) = (self.owner.clone(), self.name.clone());
         let drop = async move {
             let mut conn = PgConnection::connect(&owner).await?;
-            conn.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await
+            conn.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await?;
+            // Accounts that tests made are called after their database.
+            let roles = "SELECT rolname::text FROM pg_roles WHERE starts_with(rolname, $1 || '_')";
+            let roles: Vec<String> = sqlx::query_scalar(roles).bind(&name).fetch_all(&mut conn).await?;
+            for role in roles {
+                conn.execute(AssertSqlSafe(format!("DROP ROLE {role}"))).await?;
+            }
+            Ok::<_, sqlx::Error>(())
         };
         let thread = std::thread::spawn(|| {
             let runtime =

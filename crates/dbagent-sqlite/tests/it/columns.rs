@@ -192,3 +192,33 @@ async fn a_view_that_changes_after_it_was_judged_is_judged_by_what_it_reads_now(
         assert_eq!(collect(session.read(cleared, &call()).unwrap()).await.refusal().rule, rule);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expression_over_a_denied_column_is_read_and_named_by_no_way() {
+    let scratch = Scratch::with(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, secret TEXT, plain TEXT, shown TEXT AS (upper(secret)),
+                         kept TEXT AS (lower(plain)) STORED, CHECK (secret <> ''));
+         INSERT INTO t VALUES (1, 'zeta', 'a'), (2, 'alpha', 'b');
+         CREATE INDEX over_expression ON t (upper(secret));
+         CREATE INDEX over_condition ON t (plain) WHERE secret = 'zeta';
+         CREATE INDEX over_both ON t (plain, secret);
+         CREATE INDEX over_plain ON t (plain);",
+    );
+    let session = scratch.session_under(Policy::default().deny("main.t.secret").unwrap()).await;
+    for sql in [
+        "SELECT shown FROM t",
+        "SELECT upper(secret) FROM t",
+        "SELECT upper(secret) FROM t INDEXED BY over_expression",
+        "SELECT plain FROM t INDEXED BY over_expression WHERE upper(secret) = 'ZETA'",
+        "SELECT plain FROM t INDEXED BY over_condition WHERE secret = 'zeta'",
+        "SELECT plain FROM t ORDER BY upper(secret)",
+    ] {
+        assert_eq!(run(&session, sql).await.refusal().rule, Rule::DeniedColumn, "{sql}");
+    }
+    assert_eq!(run(&session, "SELECT kept FROM t WHERE id = 1").await.rows(), [["a"]]);
+    let described = session.describe(&["t".into()], &call()).await.unwrap();
+    let text = format!("{:?}", described.found);
+    assert!(!text.contains("secret"), "{text}");
+    let indexes: Vec<&str> = described.found[0].indexes.iter().map(|i| i.name.as_str()).collect();
+    assert_eq!(indexes, ["over_plain"]);
+}

@@ -137,6 +137,9 @@ impl Rows<'_> {
         push("stream", model.stream.map(|b| b.to_string()));
         if let Some(price) = model.price {
             self.push(&["models", name, "price", "input"], price.input.to_string(), None);
+            if let Some(cached) = price.cached_input {
+                self.push(&["models", name, "price", "cached_input"], cached.to_string(), None);
+            }
             self.push(&["models", name, "price", "output"], price.output.to_string(), None);
         }
     }

@@ -17,6 +17,7 @@ use crate::event::ProgressSender;
 use crate::fact::{ArtifactFigures, Fact, RunEnd};
 use crate::middleware::CallDecision;
 use crate::model::ToolCall;
+use crate::observe::host_text;
 use crate::state::{CallRecord, CallStatus};
 use crate::text::{counted, estimate_tokens, near_misses, thousands};
 use crate::tool::{Arguments, Tool, ToolContext, ToolError, ToolHints, ToolOutput};
@@ -28,7 +29,7 @@ const MAX_TOOL_TOKENS: u64 = 20_000;
 /// Attempts of a read-only tool that asks to be retried.
 const TOOL_ATTEMPTS: u32 = 3;
 
-impl Driver {
+impl Driver<'_> {
     /// Calls that were running when a process ended: reads run again, of others the outcome is unknown.
     pub(super) async fn recover(&mut self) -> Result<()> {
         let interrupted: Vec<CallRecord> = self
@@ -274,6 +275,11 @@ impl Driver {
                 }
             };
         }
+        // The core's own tools escape what comes from a database, cell by cell; what hosts write is not trusted
+        // with it.
+        if !self.agent.setup.guarded.contains(&call.call.name) {
+            output.text = host_text(&output.text);
+        }
         let tokens = estimate_tokens(&output.text, 4.0);
         if tokens > MAX_TOOL_TOKENS {
             output.text = format!(
@@ -290,7 +296,7 @@ impl Driver {
         }
         let figures = output.artifact.as_ref().map(figures);
         if let Some(artifact) = output.artifact {
-            self.artifacts.push((call.key.clone(), artifact));
+            self.artifacts.keep(call.key.clone(), artifact);
         }
         self.append(Fact::CallFinished {
             key: call.key.clone(),
@@ -374,5 +380,11 @@ fn figures(artifact: &Artifact) -> ArtifactFigures {
             ..ArtifactFigures::default()
         },
         Artifact::Json(_) => ArtifactFigures { kind: "json".into(), ..ArtifactFigures::default() },
+        Artifact::NotKept(gone) => ArtifactFigures {
+            kind: gone.kind.into(),
+            statement: gone.statement.clone(),
+            rows: gone.rows,
+            ..ArtifactFigures::default()
+        },
     }
 }

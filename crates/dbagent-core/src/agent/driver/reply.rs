@@ -14,7 +14,7 @@ use crate::model::{Finish, ModelError, ModelErrorKind, ModelEvent, ModelRequest,
 /// How often an answer that does not fit its schema, or is empty, is asked for again.
 const REPAIRS: u32 = 2;
 
-impl Driver {
+impl Driver<'_> {
     /// Asks the model once and writes its reply.
     pub(super) async fn ask_model(&mut self, tools: bool) -> Result<Reply> {
         let agent = Arc::clone(&self.agent);
@@ -75,8 +75,10 @@ impl Driver {
             Ok(Err(e)) => _ = span.record("error.type", e.kind.as_str()),
             Err(e) => _ = span.record("error.type", e.kind().as_str()),
         }
-        let reply = asked??;
-        agent.metrics.model(&reply.usage, agent.price);
+        let mut reply = asked??;
+        let cost = || agent.price.map(|p| p.micros(&reply.usage));
+        reply.usage.cost_micros = reply.usage.cost_micros.or_else(cost);
+        agent.metrics.model(&reply.usage);
         self.append(Fact::ModelReplied {
             text: reply.text.clone(),
             calls: reply.calls.clone(),

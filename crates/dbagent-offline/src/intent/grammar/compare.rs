@@ -23,6 +23,8 @@ impl Parser<'_> {
             match kw {
                 Kw::Cop => cop = true,
                 Kw::Not => neg = !neg,
+                // `does not contain`.
+                Kw::Aux if matches!(self.kw(self.at + 1), Some(Kw::Not)) => {}
                 Kw::Skip if !self.is_noun(self.at) => {}
                 Kw::Prep if self.value_of(core) => cop = true,
                 _ => break,

@@ -89,7 +89,8 @@ impl Parser<'_> {
                         by: RankBy::Named,
                         limit: core.rank.and_then(|r| r.limit).or(core.number.take()),
                         place,
-                        total: false,
+                        // `the largest number of credits`: all of them together.
+                        total: chunk.words.iter().any(|w| w == "number"),
                     });
                 }
                 Some(Kw::BestSelling(dir)) => {

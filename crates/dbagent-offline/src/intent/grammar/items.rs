@@ -197,6 +197,11 @@ impl Parser<'_> {
                 }
             }
             Kw::More | Kw::Fewer => self.more(kw),
+            // `that last more than 2 weeks`: a verb.
+            Kw::Last if matches!(self.kw(self.at + 1), Some(Kw::Cmp(_) | Kw::Between)) => {
+                self.state.hints.push(phrase);
+                self.at += 1;
+            }
             Kw::Superl(..)
             | Kw::Extreme(_)
             | Kw::Most
@@ -234,10 +239,12 @@ impl Parser<'_> {
                 while matches!(self.kw(self.at), Some(Kw::Skip | Kw::Cop)) && !self.is_noun(self.at) {
                     self.at += 1;
                 }
-                if self.at < self.chunks.len() {
+                if self.chunk(self.at).is_some_and(|c| !c.symbol) {
                     let value = self.at;
                     self.at += 1;
                     self.push(What::Named(value));
+                } else {
+                    self.out.unknown.push(chunk.text.clone());
                 }
             }
             Kw::Starts | Kw::Ends | Kw::Contains => self.like(None, kw),

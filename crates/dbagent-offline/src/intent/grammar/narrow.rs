@@ -148,7 +148,11 @@ impl Parser<'_> {
         let core = if self.chunk(self.at).is_some_and(|c| c.words == ["of"] || matches!(c.kw, Some(Kw::By))) {
             self.at += 1;
             self.core()
-        } else if matches!(self.kw(self.at), Some(Kw::Skip)) || self.is_noun(self.at) {
+        } else if matches!(
+            self.kw(self.at),
+            Some(Kw::Skip | Kw::CountOf | Kw::HowMany | Kw::Agg(_) | Kw::Their)
+        ) || self.is_noun(self.at)
+        {
             self.core()
         } else {
             None

@@ -76,6 +76,7 @@ impl Resolver<'_> {
             }
             Operand::Number { value, unit } => {
                 let unit = self.unit(*unit);
+                self.plausible(column, *value)?;
                 let value = self.converted(column, *value, unit);
                 self.cond(Test::Compare(column, op, value), neg, share);
             }
@@ -188,6 +189,20 @@ impl Resolver<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Nobody is 2005 years old, and no year is 50.
+    fn plausible(&self, column: ColumnId, value: f64) -> Result<(), Stop> {
+        let label = &self.schema.column(column).label;
+        let age = label.words == ["age"] && value >= 1000.0;
+        let year = label.words.last().is_some_and(|w| w == "year") && (1.0..1000.0).contains(&value);
+        if age || year {
+            let name = self.schema.spoken_column(column);
+            return Err(Unsure::new(format!("{value} is nothing that {name} would hold"))
+                .with([column.table])
+                .into());
+        }
+        Ok(())
     }
 
     /// The figure that a bare number is compared with: one with its unit, else money, else the only one.

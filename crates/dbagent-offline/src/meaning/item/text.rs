@@ -3,7 +3,7 @@
 use crate::intent::{Ask, Item};
 use crate::meaning::noun::Noun;
 use crate::meaning::resolve::Resolver;
-use crate::meaning::{Stop, Test, Unsure, pick};
+use crate::meaning::{Output, Stop, Test, Unsure, pick};
 use crate::plan::Place;
 
 impl Resolver<'_> {
@@ -29,7 +29,11 @@ impl Resolver<'_> {
                     vec![self.column(&n, &near)?]
                 } else {
                     let table = self.last.unwrap_or(self.intent.subject);
-                    self.schema.name_columns(table)
+                    match (self.intent.outputs.as_slice(), self.heads.as_slice()) {
+                        // `the languages that contain 'English'`: the column that is asked for.
+                        ([Output::Column(only)], [head]) if head.is_column() && !self.explicit => vec![*only],
+                        _ => self.schema.name_columns(table),
+                    }
                 }
             }
         };

@@ -1,0 +1,51 @@
+//! Accounts for every word of a question: each number, text, date, comparison, superlative, negation, order
+//! and name must have its place in the query that would run. This check does not trust the reading of the
+//! sentence. It goes through the words once more and claims from the finished plan what each of them asks
+//! for; what is claimed once is not there a second time. A word whose claim fails was lost on the way, and an
+//! answer without it would be an answer to another question.
+
+mod claim;
+mod evidence;
+mod walk;
+
+use crate::intent::{Chunk, Chunks, Sentence};
+use crate::meaning::{Intent, Unsure};
+use crate::plan::Select;
+use crate::schema::{Schema, TableId};
+
+use claim::Auditor;
+use evidence::Evidence;
+
+/// Whether everything that a question says is in the query; else which words are not.
+pub(crate) fn account(
+    schema: &Schema,
+    chunks: &Chunks,
+    sentence: &Sentence,
+    intent: &Intent,
+    select: &Select,
+) -> Result<(), Unsure> {
+    let evidence = Evidence::new(schema, intent, select);
+    let lost = Auditor::new(schema, &chunks.list, sentence, intent, evidence).lost();
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let words: Vec<String> = lost.iter().map(|c| format!("“{}”", c.text)).collect();
+    let (has, it) = if words.len() == 1 { ("has", "it") } else { ("have", "them") };
+    let reason = format!(
+        "{} {has} no place in the query that came out, and without {it} another question would be answered",
+        words.join(", ")
+    );
+    let tables: Vec<TableId> = lost.iter().flat_map(|c| named(schema, c)).collect();
+    Err(Unsure::new(reason).with(tables).with([intent.subject]))
+}
+
+/// The tables that a lost word may mean.
+fn named(schema: &Schema, chunk: &Chunk) -> Vec<TableId> {
+    let best = chunk.link.score();
+    let tables = chunk.link.tables.iter().filter(|(_, s)| *s == best).map(|(t, _)| *t);
+    let columns = chunk.link.columns.iter().filter(|(_, s)| *s == best).map(|(c, _)| c.table);
+    let mut out: Vec<TableId> = tables.chain(columns.take(3)).collect();
+    out.retain(|t| schema.tables().any(|(id, _)| id == *t));
+    out.dedup();
+    out
+}

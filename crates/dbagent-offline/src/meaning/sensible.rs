@@ -1,0 +1,170 @@
+//! Readings that fit the words and still cannot be meant: a count that is always one, a figure of a single
+//! row, a question that gives its own answer. Some are turned into what is meant, the others are refused.
+
+use super::resolve::Resolver;
+use super::{Form, Key, Measure, Measured, OrderBy, Output, Ranked, Stop, Test, Unsure};
+use crate::intent::Kw;
+use crate::plan::Agg;
+use crate::schema::{ColumnId, TableId};
+
+impl Resolver<'_> {
+    /// `the room with the maximum occupancy`: each room has one, so the first room is meant.
+    pub(in crate::meaning) fn highest_of_its_own(&mut self) {
+        let ([Key::Entity(of)], [only]) = (self.intent.keys.as_slice(), self.intent.figures.as_slice())
+        else {
+            return;
+        };
+        let (Measured::Column(column), Agg::Max | Agg::Min) = (only.of, only.agg) else { return };
+        let (of, descending) = (*of, only.agg == Agg::Max);
+        let each = self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Each | Kw::Per)));
+        let plain =
+            self.intent.rank.is_none() && self.intent.having.is_empty() && self.intent.order.is_empty();
+        if each || !plain || !self.one_each(of, column.table) {
+            return;
+        }
+        self.intent.keys.clear();
+        self.intent.figures.clear();
+        let by = OrderBy::Column(column);
+        let limit = self.intent.limit.take();
+        self.intent.rank = Some(Ranked { by, descending, limit, place: None });
+    }
+
+    /// Whether each row of a table has one row of another, or is it.
+    fn one_each(&self, of: TableId, other: TableId) -> bool {
+        self.schema.single_key(of).is_some() && (of == other || self.schema.distance(of, other).is_some())
+    }
+
+    /// Refuses what cannot be meant.
+    pub(in crate::meaning) fn sensible(&self) -> Result<(), Stop> {
+        let having = self.intent.having.iter().map(|h| &h.measure);
+        for m in self.intent.figures.iter().chain(having) {
+            self.sensible_figure(m)?;
+        }
+        if let ([Output::Column(shown)], [cond]) =
+            (self.intent.outputs.as_slice(), self.intent.conds.as_slice())
+            && let Test::In(columns, values) = &cond.test
+            && (columns.as_slice() == [*shown] || columns.iter().all(|c| self.is_key_of(*shown, *c)))
+            && values.len() == 1
+            && !cond.neg
+            && self.intent.form == Form::Rows
+            && self.intent.distinct
+        {
+            return Err(refuse("the answer would only repeat the question", [shown.table]));
+        }
+        for c in &self.intent.conds {
+            if let Test::Missing(column) = &c.test
+                && self.intent.subject.0 != usize::MAX
+                && self.schema.distance(self.intent.subject, column.table).is_none()
+            {
+                let why = format!("what is missing in {} is not clear", self.schema.spoken_column(*column));
+                return Err(refuse(why, [column.table]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a column is a link to another.
+    fn is_key_of(&self, link: ColumnId, key: ColumnId) -> bool {
+        self.schema
+            .edge_at(link)
+            .is_some_and(|(_, e)| e.to == key.table && e.target_columns.as_slice() == [key.index])
+    }
+
+    fn sensible_figure(&self, m: &Measure) -> Result<(), Stop> {
+        let counted = m.of.table();
+        let name = |t: TableId| self.schema.table(t).name.name.clone();
+        let many = self.intent.keys.len() > 1;
+        for key in &self.intent.keys {
+            let of = match key {
+                Key::Entity(t) => *t,
+                Key::Column(c) if self.identifies(*c) => c.table,
+                _ => continue,
+            };
+            let itself = of == counted && (many || matches!(m.agg, Agg::Min | Agg::Max));
+            let belongs = of != counted && matches!(key, Key::Entity(_)) && m.agg == Agg::Count;
+            if (itself || belongs) && self.one_each(of, counted) {
+                let (a, b) = (name(of), self.spoken_of(m));
+                return Err(refuse(
+                    format!("each row of {a} has one {b} only, so another figure must be meant"),
+                    [of, counted],
+                ));
+            }
+        }
+        if let Measured::Values(c) = m.of {
+            let by_name = self.intent.keys.contains(&Key::Entity(c.table)) && self.identifies(c);
+            if by_name || self.intent.keys.contains(&Key::Column(c)) {
+                let why =
+                    format!("how many {} each of them has is no question", self.schema.spoken_column(c));
+                return Err(refuse(why, [c.table]));
+            }
+            let amount = ["count", "amount", "number", "total", "quantity"];
+            let distinct = self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Distinct)));
+            if !distinct
+                && self.schema.column(c).label.words.last().is_some_and(|w| amount.contains(&w.as_str()))
+            {
+                let why =
+                    format!("{} is a number itself, and is not to be counted", self.schema.spoken_column(c));
+                return Err(refuse(why, [c.table]));
+            }
+        }
+        Ok(())
+    }
+
+    fn spoken_of(&self, m: &Measure) -> String {
+        super::measure::spoken(self.schema, &m.of)
+    }
+
+    /// Whether a column tells the rows of its table apart.
+    fn identifies(&self, column: ColumnId) -> bool {
+        self.schema.single_key(column.table) == Some(column)
+            || self.schema.name_columns(column.table).contains(&column)
+    }
+
+    /// `ships without a captain of that rank`: no captain at all is not asked for, only no such captain.
+    pub(in crate::meaning) fn without_such(&mut self) -> Result<(), Stop> {
+        let subject = self.intent.subject;
+        let denied: Vec<TableId> = self
+            .intent
+            .conds
+            .iter()
+            .filter_map(|c| match c.test {
+                Test::Exists(t) if c.neg => Some(t),
+                _ => None,
+            })
+            .collect();
+        for table in denied {
+            if self.schema.distance(subject, table).is_some() {
+                continue;
+            }
+            let such: Vec<usize> = self
+                .intent
+                .conds
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| !c.neg && c.test.table() == Some(table))
+                .map(|(i, _)| i)
+                .collect();
+            let denied_part = self.sentence.items.windows(2).any(|pair| match pair {
+                [a, b] => {
+                    let compared = !matches!(b.what, crate::intent::What::Noun(_)) || b.rel.is_empty();
+                    a.neg && !b.neg && !b.and && b.have && compared
+                }
+                _ => false,
+            });
+            if such.is_empty() && denied_part {
+                return Err(refuse("how much of the sentence is denied is not clear", [subject, table]));
+            }
+            if let [only] = such.as_slice()
+                && let Some(cond) = self.intent.conds.get_mut(*only)
+            {
+                cond.neg = true;
+                self.intent.conds.retain(|c| !(c.neg && c.test == Test::Exists(table)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refuse(why: impl Into<String>, tables: impl IntoIterator<Item = TableId>) -> Stop {
+    Unsure::new(why).with(tables).into()
+}
