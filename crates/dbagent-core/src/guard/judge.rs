@@ -66,6 +66,7 @@ fn check(
             }
             Scope::Columns => columns(parsed, index, name, resolved, policy, case)?,
         }
+        kin(parsed, index, name, resolution, policy, case)?;
         // What a view reads is read; an object that an operator names in a rule is not exempt from it. One
         // name is one definition: following it at each use would double the work at each level.
         let seen = parsed.objects.iter().take(index).any(|o| o.name == object.name);
@@ -79,6 +80,35 @@ fn check(
                 )
                 .at(object.span));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Rows that a rule denies under one name are denied under the others that show them. A rule that allows
+/// need not name them all: who may read the whole may read its parts through it.
+fn kin(
+    parsed: &Parsed,
+    index: usize,
+    name: &ObjectName,
+    resolution: &Resolution,
+    policy: &Policy,
+    case: NameCase,
+) -> Result<(), Refusal> {
+    let Some(object) = parsed.objects.get(index) else { return Ok(()) };
+    let others = resolution.kin(&object.name);
+    if others.is_empty() || policy.deny.is_empty() {
+        return Ok(());
+    }
+    let (denials, resolved) = (policy.denials(), resolution.object(&object.name));
+    for other in others {
+        match denials.scope(other, case) {
+            Scope::Whole => {}
+            Scope::Nothing => {
+                let why = format!("{name} shares rows with {other}, which is outside the allowed scope");
+                return Err(Refusal::new(Rule::DeniedObject, why).at(object.span));
+            }
+            Scope::Columns => columns(parsed, index, other, resolved, &denials, case)?,
         }
     }
     Ok(())
@@ -353,6 +383,23 @@ mod tests {
         let deny_column = Policy::default().deny("main.users.email").unwrap();
         assert_eq!(rule(&read("v", Some("e")), &catalogue, &deny_column), Some(Rule::DeniedColumn));
         assert_eq!(rule(&read("v", Some("e")), &catalogue, &Policy::default()), None);
+    }
+
+    #[test]
+    fn rows_that_are_denied_under_one_name_are_denied_under_all() {
+        let mut catalogue = live("orders", &["id", "note"], None);
+        let part = ObjectName::within("main", "orders_2024");
+        catalogue.kin.push((ObjectName::new("orders"), vec![part]));
+        let p = read("orders", Some("id"));
+        let deny = |pattern: &str| Policy::default().deny(pattern).unwrap();
+        assert_eq!(rule(&p, &catalogue, &Policy::default()), None);
+        assert_eq!(rule(&p, &catalogue, &deny("main.orders_2024")), Some(Rule::DeniedObject));
+        assert_eq!(rule(&p, &catalogue, &deny("*.orders_2024.note")), None);
+        let note = read("orders", Some("note"));
+        assert_eq!(rule(&note, &catalogue, &deny("*.orders_2024.note")), Some(Rule::DeniedColumn));
+        // Who may read the whole may read its parts through it.
+        let only = Policy::default().allow("main.orders").unwrap();
+        assert_eq!(rule(&p, &catalogue, &only), None);
     }
 
     #[test]

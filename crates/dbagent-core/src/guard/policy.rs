@@ -184,6 +184,11 @@ impl Policy {
         }
     }
 
+    /// The rules that deny, alone.
+    pub(super) fn denials(&self) -> Policy {
+        Policy { deny: self.deny.clone(), ..Policy::default() }
+    }
+
     /// Whether one column of an object may be read.
     pub fn column(&self, name: &ObjectName, column: &str, case: NameCase) -> bool {
         let hit = |p: &Pattern, effect| {

@@ -34,6 +34,10 @@ pub struct Resolution {
     pub objects: Vec<(ObjectName, ResolvedObject)>,
     /// Functions by the name that was asked. A name that is absent stays what the list says of it.
     pub functions: Vec<(String, ResolvedFunction)>,
+    /// Objects that share rows with another, by the name that was asked: partitions, children, and what they
+    /// belong to. A rule that denies one of them holds for the object too.
+    #[serde(default)]
+    pub kin: Vec<(ObjectName, Vec<ObjectName>)>,
 }
 
 impl Resolution {
@@ -50,6 +54,11 @@ impl Resolution {
     /// The entry of that name.
     pub fn object(&self, name: &ObjectName) -> Option<&ResolvedObject> {
         self.objects.iter().find(|(n, _)| n == name).map(|(_, o)| o)
+    }
+
+    /// What shares rows with the object of that name.
+    pub fn kin(&self, name: &ObjectName) -> &[ObjectName] {
+        self.kin.iter().find(|(n, _)| n == name).map_or(&[], |(_, kin)| kin)
     }
 
     /// The entry of that name.

@@ -36,6 +36,10 @@ impl Assembly<'_> {
         for name in &needs.objects {
             if let Some(object) = self.object(name) {
                 resolution.objects.push((name.clone(), object));
+                let relation = self.known.relations.get(name).and_then(Option::as_ref);
+                if let Some(relation) = relation.filter(|r| !r.kin.is_empty()) {
+                    resolution.kin.push((name.clone(), relation.kin.clone()));
+                }
             }
         }
         for name in &needs.functions {

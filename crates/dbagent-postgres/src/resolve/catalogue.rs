@@ -24,6 +24,8 @@ pub(super) struct RelationRow {
     pub(super) definition: Option<String>,
     pub(super) policies: Vec<String>,
     pub(super) server: Option<String>,
+    /// What shares rows with it: partitions, children, and what it belongs to.
+    pub(super) kin: Vec<ObjectName>,
 }
 
 impl RelationRow {
@@ -119,6 +121,7 @@ pub(super) async fn relations(
     let read = |row: &sqlx::postgres::PgRow| {
         let generated: Vec<String> = row.try_get("generated")?;
         let computed: Vec<String> = row.try_get("computed")?;
+        let kin: Vec<String> = row.try_get("kin")?;
         Ok(RelationRow {
             place: place(row.try_get("place")?),
             oid: row.try_get::<Oid, _>("oid")?.0,
@@ -131,6 +134,13 @@ pub(super) async fn relations(
             definition: row.try_get("definition")?,
             policies: row.try_get("policies")?,
             server: row.try_get("server")?,
+            kin: kin
+                .chunks_exact(2)
+                .filter_map(|pair| match pair {
+                    [schema, name] => Some(ObjectName::within(schema.as_str(), name.as_str())),
+                    _ => None,
+                })
+                .collect(),
         })
     };
     rows.iter().map(read).collect()

@@ -16,6 +16,8 @@ pub(super) struct Relation {
     pub(super) columns: Vec<String>,
     pub(super) aliases: Vec<(String, String)>,
     pub(super) body: Option<Parsed>,
+    /// What shares rows with it.
+    pub(super) kin: Vec<ObjectName>,
 }
 
 impl Relation {
@@ -30,7 +32,7 @@ impl Relation {
         };
         let body = body(&row, kind, &name, limits);
         let aliases = computed(&row.generated, limits);
-        Self { name, kind, columns: row.columns, aliases, body }
+        Self { name, kind, columns: row.columns, aliases, body, kin: row.kin }
     }
 }
 

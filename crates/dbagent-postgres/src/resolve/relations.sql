@@ -47,7 +47,25 @@ SELECT
     JOIN pg_catalog.pg_foreign_server AS s ON s.oid = f.ftserver
     ORDER BY s.srvname
     LIMIT 1
-  ) AS server
+  ) AS server,
+  -- Partitions and children, and what it is a partition or a child of: schema, name, schema, name …
+  coalesce((
+    WITH RECURSIVE below (oid) AS (
+      SELECT h.inhrelid FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid
+      UNION
+      SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits AS h ON h.inhparent = below.oid
+    ),
+    above (oid) AS (
+      SELECT h.inhparent FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid = c.oid
+      UNION
+      SELECT h.inhparent FROM above JOIN pg_catalog.pg_inherits AS h ON h.inhrelid = above.oid
+    )
+    SELECT array_agg(p.part ORDER BY k.oid, p.place)
+    FROM (SELECT below.oid FROM below UNION SELECT above.oid FROM above) AS r
+    JOIN pg_catalog.pg_class AS k ON k.oid = r.oid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = k.relnamespace
+    CROSS JOIN LATERAL (VALUES (1, n.nspname::text), (2, k.relname::text)) AS p (place, part)
+  ), ARRAY[]::text[]) AS kin
 FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i (schema, name, place)
 CROSS JOIN LATERAL (
   SELECT r.oid, r.relname, r.relkind, r.reltype, r.relrowsecurity, n.nspname::text AS schema

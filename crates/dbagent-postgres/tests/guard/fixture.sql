@@ -47,6 +47,9 @@ CREATE OPERATOR ### (FUNCTION = nuke_pair, LEFTARG = integer, RIGHTARG = integer
 CREATE OPERATOR !!! (FUNCTION = pg_read_file, RIGHTARG = text);
 CREATE FUNCTION twice(integer, integer) RETURNS integer LANGUAGE sql AS 'SELECT $1 + 2 * $2';
 CREATE OPERATOR |+| (FUNCTION = twice, LEFTARG = integer, RIGHTARG = integer);
+-- The planner may turn an operator around: then the other one runs.
+CREATE OPERATOR |<| (FUNCTION = twice, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = |>|);
+CREATE OPERATOR |>| (FUNCTION = nuke_pair, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = |<|);
 CREATE SCHEMA other;
 CREATE OPERATOR other.+ (FUNCTION = public.nuke_pair, LEFTARG = integer, RIGHTARG = integer);
 
@@ -81,6 +84,8 @@ CREATE VIEW v_operator AS SELECT id ### 1 AS n FROM users;
 CREATE VIEW v_cast AS SELECT id::evil AS n FROM users;
 CREATE VIEW v_function AS SELECT sql_read(id) AS n FROM users;
 CREATE VIEW v_deny_column AS SELECT email AS contact FROM users;
+CREATE FUNCTION plain() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN 1; END $$;
+CREATE MATERIALIZED VIEW m_plain AS SELECT plain() AS n;
 CREATE MATERIALIZED VIEW m_evil AS SELECT nuke() AS n WITH NO DATA;
 CREATE TABLE secured (id integer, owner text);
 ALTER TABLE secured ENABLE ROW LEVEL SECURITY;

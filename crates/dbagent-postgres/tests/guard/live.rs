@@ -109,6 +109,7 @@ async fn operators_casts_and_aggregates_are_functions() {
         ("SELECT 1 |+| 2", true),
         ("SELECT 1 OPERATOR(public.|+|) 2", true),
         ("SELECT 1 ### 2", false),
+        ("SELECT 1 |<| 2", false),
         ("SELECT 1 OPERATOR(public.###) 2", false),
         ("SELECT 1 OPERATOR(other.+) 2", false),
         ("SELECT !!! '/etc/hostname'", false),
@@ -195,6 +196,9 @@ async fn relations_are_followed_to_what_they_run() {
         ("SELECT * FROM tower_7", true),
         ("SELECT * FROM tower_8", false),
         ("SELECT * FROM tower_12", false),
+        // What it holds was computed when it was filled.
+        ("SELECT n FROM m_plain", true),
+        ("SELECT plain()", false),
         ("SELECT * FROM secured", true),
         ("SELECT * FROM computed", true),
         ("SELECT * FROM parted", true),
@@ -324,4 +328,24 @@ fn a_deep_definition_does_not_overflow_a_small_stack() {
         drop(scratch);
     };
     runtime.block_on(runtime.spawn(work)).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_partition_is_denied_with_its_table_and_the_table_with_its_partition() {
+    let Some(mut scratch) = Scratch::with(&[FIXTURE]).await else { return };
+    let deny = |pattern: &str| Policy::default().deny(pattern).unwrap();
+    for (statement, policy, allow) in [
+        ("SELECT id FROM parted", Policy::default(), true),
+        ("SELECT id FROM parted", deny("public.parted"), false),
+        ("SELECT id FROM parted_1", deny("public.parted"), false),
+        ("SELECT id FROM parted", deny("public.parted_1"), false),
+        ("SELECT id FROM parted_1", deny("public.parted.id"), false),
+        ("SELECT count(*) FROM parted_1", deny("public.parted.id"), true),
+        ("SELECT id FROM parted", Policy::default().allow("public.parted").unwrap(), true),
+        ("SELECT id FROM parted_1", Policy::default().allow("public.parted").unwrap(), false),
+        ("SELECT id FROM users", deny("public.parted"), true),
+    ] {
+        let judged = scratch.judge(statement, &policy).await;
+        assert_eq!(matches!(judged, Judged::Read), allow, "{statement} {policy:?}: {judged:?}");
+    }
 }
