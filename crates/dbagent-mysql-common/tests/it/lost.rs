@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use dbagent_core::ErrorKind;
 use dbagent_core::context::CallContext;
-use dbagent_services::Server;
 use dbagent_testkit::conformance::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use super::support::{call, collect, numbers, open, refused, rows, scratch, session, skipped, start, target};
+use super::support::{call, collect, numbers, open, refused, rows, scratch, session, start, target};
 use crate::own;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,23 +159,9 @@ async fn a_row_that_makes_no_sense() {
     assert_eq!(rows(&session, "SELECT 3 AS a").await, [[Value::from(3)]]);
 }
 
-/// A server of the test's own, with rows in it; none where it cannot be had.
-async fn throwaway() -> Option<Server> {
-    // Without any server of the kind, there is none of one's own either.
-    super::support::variable("URL")?;
-    let started = tokio::task::spawn_blocking(|| Server::throwaway(own::DIALECT.id())).await.unwrap();
-    match started {
-        Ok(server) => Some(server),
-        Err(why) => {
-            skipped(&why.to_string());
-            None
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_killed_in_the_middle() {
-    let Some(mut server) = throwaway().await else { return };
+    let Some(mut server) = super::modes::server_with(&[]).await else { return };
     let scratch = own::scratch(server.url(), own::Scratch::fresh_name()).await.unwrap();
     let mut owner = scratch.owner().await.unwrap();
     for statement in super::support::NUMBERS {
@@ -209,7 +194,7 @@ async fn a_server_that_is_killed_in_the_middle() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_hangs() {
-    let Some(server) = throwaway().await else { return };
+    let Some(server) = super::modes::server_with(&[]).await else { return };
     let session = open(target(server.url())).await.unwrap();
     assert_eq!(rows(&session, "SELECT 1 AS a").await, [[Value::from(1)]]);
     server.freeze().unwrap();
@@ -232,13 +217,7 @@ async fn a_server_that_hangs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_a_free_connection() {
-    super::support::variable("URL");
-    let started =
-        tokio::task::spawn_blocking(|| Server::throwaway_with(own::DIALECT.id(), &["--max-connections=10"]));
-    let server = match started.await.unwrap() {
-        Ok(server) => server,
-        Err(why) => return skipped(&why.to_string()),
-    };
+    let Some(server) = super::modes::server_with(&["--max-connections=10"]).await else { return };
     let reader = server.variable("READER_URL").expect("a reader");
     let mut held = Vec::new();
     let e = loop {
