@@ -19,6 +19,7 @@ mod fuzz;
 mod licenses;
 mod outside;
 mod report;
+mod services;
 mod test;
 mod tidy;
 mod tools;
@@ -43,6 +44,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Word {
     Test(test::Arguments),
+    Services(services::Arguments),
     Ci(ci::Arguments),
     Features(features::Arguments),
     Firewall(firewall::Arguments),
@@ -70,6 +72,7 @@ fn run(arguments: Arguments) -> Result<Outcome> {
     let workspace = Workspace::load()?;
     match arguments.word {
         Word::Test(arguments) => test::run(&workspace, &arguments),
+        Word::Services(arguments) => services::run(&workspace, &arguments),
         Word::Ci(arguments) => ci::run(&workspace, &arguments),
         Word::Features(arguments) => features::run(&workspace, &arguments),
         Word::Firewall(arguments) => firewall::run(&workspace, &arguments),

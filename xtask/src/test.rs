@@ -1,8 +1,10 @@
 //! `cargo xtask test`: what the README promises after `clone`.
 //!
-//! Installs what is missing, runs the tests and the documentation examples of the workspace and of
-//! each workspace under `outside/`, and ends with one line of totals that a script can read.
+//! Installs what is missing, starts the servers that the tests need, runs the tests and the
+//! documentation examples of the workspace and of each workspace under `outside/`, and ends with one
+//! line of totals that a script can read.
 
+mod servers;
 mod tally;
 
 use std::path::PathBuf;
@@ -13,14 +15,18 @@ use anyhow::Result;
 use crate::report::{self, Outcome, count};
 use crate::workspace::Workspace;
 use crate::{cargo, outside, tools};
+use servers::Servers;
 use tally::Tally;
 
-/// Install what the tests need, run them all, say what was skipped.
+/// Install and start what the tests need, run them all, say what was skipped.
 ///
 /// Without a name everything runs: every crate, the documentation examples, and the workspaces under
 /// outside/. With names only those run; a name is a package (`dbagent-sqlite`), a dialect (`sqlite`)
 /// or a folder of outside/. The last line is `N passed, N failed`, with `, N skipped` where something
 /// was skipped. Names listed in `DBAGENT_REQUIRE=a,b` must not be skipped: that counts as a failure.
+///
+/// Servers that the tests need are started and stopped again (see `cargo xtask services`); one of your
+/// own is used instead where its variable is set, for example `DBAGENT_TEST_POSTGRES_URL`.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Arguments {
     /// What to test; everything when absent
@@ -35,17 +41,30 @@ pub(crate) struct Arguments {
 struct Suite {
     name: String,
     folder: PathBuf,
+    /// The members of the workspace that are tested; none of a workspace under `outside/`.
+    packages: Vec<String>,
     arguments: Vec<String>,
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcome> {
     tools::C_COMPILER.ensure()?;
+    let suites = suites(workspace, &arguments.names)?;
+    let packages: Vec<String> = suites.iter().flat_map(|suite| suite.packages.iter().cloned()).collect();
+    if workspace.build_on(&packages, "pg_query") {
+        tools::LIBCLANG.ensure()?;
+    }
+    let servers = Servers::bring_up(workspace, &servers::needed(workspace, &packages));
     let mut tally = Tally::default();
-    for suite in suites(workspace, &arguments.names)? {
+    for skip in servers.skips() {
+        println!("{skip}");
+        tally.take(skip);
+    }
+    for suite in suites {
         println!("── {}", suite.name);
         let failed_before = tally.failed();
-        let status =
-            cargo::stream(&mut command(workspace, &suite, &arguments.harness), |line| tally.take(line))?;
+        let mut command = command(workspace, &suite, &arguments.harness);
+        command.envs(servers.variables().iter().cloned());
+        let status = cargo::stream(&mut command, |line| tally.take(line))?;
         tally.end_of_suite();
         if !status.success() && tally.failed() == failed_before {
             // A build that broke or a test program that died: no test says so, but something failed.
@@ -62,12 +81,19 @@ fn suites(workspace: &Workspace, names: &[String]) -> Result<Vec<Suite>> {
     let of_outside = |found: &outside::Outside| Suite {
         name: found.name(),
         folder: found.folder().to_owned(),
+        packages: Vec::new(),
         arguments: std::iter::once("--workspace".to_owned()).chain(found.profile_arguments()).collect(),
     };
-    let ours =
-        |arguments| Suite { name: "workspace".to_owned(), folder: workspace.root().to_owned(), arguments };
+    let ours = |names: &[String]| -> Result<Suite> {
+        Ok(Suite {
+            name: "workspace".to_owned(),
+            folder: workspace.root().to_owned(),
+            packages: workspace.chosen(names)?,
+            arguments: workspace.selection(names)?,
+        })
+    };
     if names.is_empty() {
-        let first = ours(workspace.selection(&[])?);
+        let first = ours(&[])?;
         return Ok(std::iter::once(first).chain(outside.iter().map(of_outside)).collect());
     }
 
@@ -80,7 +106,7 @@ fn suites(workspace: &Workspace, names: &[String]) -> Result<Vec<Suite>> {
         }
     }
     if !members.is_empty() {
-        suites.insert(0, ours(workspace.selection(&members)?));
+        suites.insert(0, ours(&members)?);
     }
     Ok(suites)
 }

@@ -10,30 +10,66 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-/// One program that a build needs.
+/// One thing that a build or a test needs.
 #[derive(Debug)]
 pub(crate) struct Tool {
     /// What it is, for messages.
     name: &'static str,
     /// The environment variable by which a person chooses another one.
     variable: &'static str,
-    /// Any one of these on PATH will do.
-    programs: &'static [&'static str],
-    /// Package manager and package.
+    presence: Presence,
+    /// Package manager and packages, with spaces between them.
     packages: &'static [(&'static str, &'static str)],
+}
+
+/// How to see that a tool is there.
+#[derive(Debug)]
+enum Presence {
+    /// Any one of these programs on PATH will do.
+    Program(&'static [&'static str]),
+    /// A file of this name, or beginning so and a dot or a dash, in one of [`library_folders`].
+    Library(&'static str),
 }
 
 /// SQLite is compiled from its source.
 pub(crate) const C_COMPILER: Tool = Tool {
     name: "a C compiler",
     variable: "CC",
-    programs: &["cc", "gcc", "clang"],
+    presence: Presence::Program(&["cc", "gcc", "clang"]),
     packages: &[
         ("apt-get", "build-essential"),
         ("dnf", "gcc"),
         ("apk", "build-base"),
         ("pacman", "gcc"),
         ("zypper", "gcc"),
+    ],
+};
+
+/// The grammar of PostgreSQL is compiled from its source, with bindings made from its headers.
+pub(crate) const LIBCLANG: Tool = Tool {
+    name: "libclang",
+    variable: "LIBCLANG_PATH",
+    presence: Presence::Library("libclang.so"),
+    packages: &[
+        ("apt-get", "libclang-dev"),
+        ("dnf", "clang-devel"),
+        ("apk", "clang-dev"),
+        ("pacman", "clang"),
+        ("zypper", "clang-devel"),
+    ],
+};
+
+/// Some servers for tests are published as Maven artifacts.
+pub(crate) const MAVEN: Tool = Tool {
+    name: "Maven",
+    variable: "MAVEN_HOME",
+    presence: Presence::Program(&["mvn"]),
+    packages: &[
+        ("apt-get", "default-jre-headless maven"),
+        ("dnf", "maven"),
+        ("apk", "maven"),
+        ("pacman", "maven"),
+        ("zypper", "maven"),
     ],
 };
 
@@ -50,7 +86,7 @@ impl Tool {
     /// Sees to it that the tool is there, installing it where that is allowed.
     pub(crate) fn ensure(&self) -> Result<()> {
         // Visual Studio's compiler is found by its registry entries, not on PATH.
-        if cfg!(windows) || env::var_os(self.variable).is_some() || self.on(&search_path()).is_some() {
+        if cfg!(windows) || env::var_os(self.variable).is_some() || self.is_there() {
             return Ok(());
         }
         let Some(plan) = self.plan(|program| find(&search_path(), program).is_some(), privilege()) else {
@@ -58,8 +94,8 @@ impl Tool {
         };
         println!("{} is missing; installing it: {}", self.name, plan.join(" "));
         self.install(&plan)?;
-        if self.on(&search_path()).is_none() {
-            bail!("{} is still not on PATH after it was installed; {}", self.name, self.advice());
+        if !self.is_there() {
+            bail!("{} is still not found after it was installed; {}", self.name, self.advice());
         }
         Ok(())
     }
@@ -77,8 +113,18 @@ impl Tool {
         Ok(())
     }
 
+    fn is_there(&self) -> bool {
+        match self.presence {
+            Presence::Program(_) => self.on(&search_path()).is_some(),
+            Presence::Library(_) => self.on(&library_folders(Path::new("/"))).is_some(),
+        }
+    }
+
     fn on(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        self.programs.iter().find_map(|program| find(folders, program))
+        match self.presence {
+            Presence::Program(programs) => programs.iter().find_map(|program| find(folders, program)),
+            Presence::Library(name) => folders.iter().find_map(|folder| find_library(folder, name)),
+        }
     }
 
     /// The command that installs the tool; none when it would have to ask or no manager is known.
@@ -90,17 +136,20 @@ impl Tool {
         };
         let (manager, package) = self.packages.iter().find(|(manager, _)| has(manager))?;
         let (_, install) = INSTALL.iter().find(|(name, _)| name == manager)?;
-        let words = prefix.iter().chain([manager]).chain(install.iter()).chain([package]);
-        Some(words.map(|word| (*word).to_owned()).collect())
+        let words = prefix.iter().chain([manager]).chain(install.iter());
+        Some(words.copied().chain(package.split_whitespace()).map(str::to_owned).collect())
     }
 
     fn advice(&self) -> String {
         let packages: Vec<String> =
             self.packages.iter().map(|(manager, package)| format!("{package} ({manager})")).collect();
+        let missing = match self.presence {
+            Presence::Program(programs) => format!("none of {} is on PATH", programs.join(", ")),
+            Presence::Library(name) => format!("{name} is in none of the usual folders"),
+        };
         format!(
-            "{} is needed and none of {} is on PATH. Install one, for example {}, or name yours in {}",
+            "{} is needed and {missing}. Install it, for example {}, or name yours in {}",
             self.name,
-            self.programs.join(", "),
             packages.join(", "),
             self.variable
         )
@@ -142,6 +191,43 @@ fn find(folders: &[PathBuf], program: &str) -> Option<PathBuf> {
     folders.iter().map(|folder: &PathBuf| Path::join(folder, &name)).find(|path| path.is_file())
 }
 
+/// Where libraries for developers are: in the usual folders, and in those of each LLVM.
+fn library_folders(root: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> =
+        ["usr/lib", "usr/lib64", "usr/local/lib", "usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu"]
+            .iter()
+            .map(|folder| root.join(folder))
+            .collect();
+    let is_of_llvm =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("llvm"));
+    let entries = std::fs::read_dir(root.join("usr/lib")).into_iter().flatten().flatten();
+    let mut of_llvm: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_of_llvm).collect();
+    of_llvm.sort();
+    folders.extend(of_llvm.iter().flat_map(|folder| [folder.join("lib"), folder.join("lib64")]));
+    folders
+}
+
+/// `libclang.so`, `libclang.so.1` or `libclang-14.so`, but not `libclang-cpp.so`.
+fn find_library(folder: &Path, name: &str) -> Option<PathBuf> {
+    let (stem, ending) = name.split_once('.')?;
+    let is_it = |file: &str| {
+        let Some(rest) = file.strip_prefix(stem) else { return false };
+        let version: String =
+            rest.chars().take_while(|letter| matches!(letter, '-' | '.' | '0'..='9')).collect();
+        let version = version.trim_end_matches('.');
+        let rest = rest.strip_prefix(version).unwrap_or(rest).strip_prefix('.');
+        rest.is_some_and(|rest| rest == ending || rest.starts_with(&format!("{ending}.")))
+    };
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .filter(|entry| is_it(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect();
+    paths.sort();
+    paths.into_iter().next()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,9 +253,35 @@ mod tests {
 
     #[test]
     fn every_package_manager_has_its_words() {
-        for (manager, _) in C_COMPILER.packages {
-            assert!(INSTALL.iter().any(|(name, _)| name == manager), "{manager}");
+        for tool in [C_COMPILER, LIBCLANG, MAVEN] {
+            for (manager, _) in tool.packages {
+                assert!(INSTALL.iter().any(|(name, _)| name == manager), "{manager}");
+            }
         }
+    }
+
+    #[test]
+    fn a_tool_may_be_of_several_packages() {
+        let plan = MAVEN.plan(|program| program == "apt-get", Privilege::Root).unwrap();
+        assert_eq!(plan.get(plan.len() - 2..).unwrap(), ["default-jre-headless", "maven"]);
+    }
+
+    #[test]
+    fn a_library_is_found_in_the_folder_of_an_llvm_and_told_from_its_kin() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("usr/lib/llvm-14/lib");
+        std::fs::create_dir_all(&folder).unwrap();
+        let is_found = || LIBCLANG.on(&library_folders(root.path())).is_some();
+        for other in ["libclang-cpp.so.14", "libclangAST.a", "libclang-14.a", "libclang.sock"] {
+            std::fs::write(folder.join(other), "").unwrap();
+        }
+        assert!(!is_found());
+        for name in ["libclang-14.so", "libclang.so.1", "libclang.so", "libclang-14.so.14.0.6"] {
+            std::fs::write(folder.join(name), "").unwrap();
+            assert!(is_found(), "{name}");
+            std::fs::remove_file(folder.join(name)).unwrap();
+        }
+        assert!(LIBCLANG.advice().contains("libclang-dev (apt-get)"));
     }
 
     #[test]

@@ -93,6 +93,33 @@ impl Workspace {
         Ok(arguments)
     }
 
+    /// The names of the packages that [`Self::selection`] selects.
+    pub(crate) fn chosen(&self, names: &[String]) -> Result<Vec<String>> {
+        if names.is_empty() {
+            return Ok(self.members.iter().map(|member| member.name.to_string()).collect());
+        }
+        names.iter().map(|name| Ok(self.find(name)?.name.to_string())).collect()
+    }
+
+    /// Whether one of these packages, or a member that they are built with, depends on a crate.
+    ///
+    /// Features count as on: tests turn on all that can be.
+    pub(crate) fn build_on(&self, packages: &[String], dependency: &str) -> bool {
+        let mut seen: Vec<&str> = Vec::new();
+        let mut open: Vec<&str> = packages.iter().map(String::as_str).collect();
+        while let Some(name) = open.pop() {
+            if name == dependency {
+                return true;
+            }
+            if !seen.contains(&name) {
+                seen.push(name);
+                let dependencies = self.member(name).into_iter().flat_map(|member| &member.dependencies);
+                open.extend(dependencies.map(|dependency| dependency.name.as_str()));
+            }
+        }
+        false
+    }
+
     /// The whole resolved graph, for every platform, with [`Self::features_of`] all members.
     pub(crate) fn resolve(&self) -> Result<Metadata> {
         MetadataCommand::new()
@@ -128,6 +155,16 @@ pub(crate) fn root() -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_package_is_built_on_is_followed_through_the_workspace() {
+        let workspace = Workspace::load().unwrap();
+        let build_on =
+            |package: &str, dependency: &str| workspace.build_on(&[package.to_owned()], dependency);
+        assert!(build_on("dbagent-sqlite", "rusqlite"));
+        assert!(build_on("dbagent-cli", "rusqlite"), "by way of the umbrella");
+        assert!(!build_on("dbagent-core", "rusqlite"));
+    }
 
     #[test]
     fn ways_to_obtain_a_library_and_test_doors_are_left_out() {

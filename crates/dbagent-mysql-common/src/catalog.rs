@@ -105,12 +105,18 @@ async fn sizes(
             "",
         );
         for row in names.fetch(chunk, connection).await? {
-            let count = row.get(2).and_then(|n| n.parse().ok());
-            let count = count.map_or(RowCount::Unknown, RowCount::About);
-            sizes.insert((row.text(0).to_owned(), row.text(1).to_owned()), count);
+            sizes.insert((row.text(0).to_owned(), row.text(1).to_owned()), size(row.get(2)));
         }
     }
     Ok(sizes)
+}
+
+/// A size by the server's statistics. Where it never took any they say 0, as they do of an empty table.
+fn size(rows: Option<&str>) -> RowCount {
+    match rows.and_then(|n| n.parse().ok()) {
+        None | Some(0) => RowCount::Unknown,
+        Some(n) => RowCount::About(n),
+    }
 }
 
 /// Temporary tables belong to one session and vanish with it.

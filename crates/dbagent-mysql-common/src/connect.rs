@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use dbagent_core::context::CallContext;
-use dbagent_core::{Error, ErrorKind, Result, Settings};
+use dbagent_core::{Error, ErrorKind, Result, Settings, Target};
 use sqlx::mysql::{MySqlConnectOptions, MySqlRow, MySqlTypeInfo};
 use sqlx::{Column as _, ConnectOptions as _, Executor as _, MySqlConnection, Row as _};
 use tokio::task::JoinSet;
@@ -16,6 +16,10 @@ use crate::probe::{self, Greeting};
 /// Prepared statements of this crate that a connection keeps.
 const KEPT_STATEMENTS: usize = 32;
 
+/// What a GROUP_CONCAT may become at least and at most; the server has its own limit of a packet beside that.
+const SHORTEST_CONCAT: u64 = 1_024;
+const LONGEST_CONCAT: u64 = 1 << 30;
+
 /// Who the connection is, and what its texts mean. The last column is there for its type: the driver has no
 /// other name for an exact number.
 const WHO: &str = "SELECT CAST(CONNECTION_ID() AS UNSIGNED), VERSION(), @@SESSION.sql_mode, @@GLOBAL.sql_mode, \
@@ -27,6 +31,8 @@ pub(crate) struct Opener {
     server: Server,
     location: Location,
     options: MySqlConnectOptions,
+    /// The cap of a cell.
+    cell_bytes: u64,
     /// What the first connection found; every other one is made the same.
     pinned: Arc<OnceLock<Pinned>>,
 }
@@ -55,7 +61,8 @@ pub(crate) struct Conn {
 }
 
 impl Opener {
-    pub(crate) fn new(server: Server, location: Location) -> Result<Self> {
+    pub(crate) fn new(server: Server, target: &Target) -> Result<Self> {
+        let location = Location::of(target)?;
         location.tls.check_files()?;
         let mut options = MySqlConnectOptions::new()
             .host(&location.host)
@@ -79,7 +86,8 @@ impl Opener {
             options = options.database(database);
         }
         let options = location.tls.apply(options);
-        Ok(Self { server, location, options, pinned: Arc::new(OnceLock::new()) })
+        let cell_bytes = target.guardrails.max_cell_bytes;
+        Ok(Self { server, location, options, cell_bytes, pinned: Arc::new(OnceLock::new()) })
     }
 
     pub(crate) fn server(&self) -> Server {
@@ -113,9 +121,13 @@ impl Opener {
     /// # Errors
     /// What is wrong with the server, the account or the way to them, each with a kind of its own.
     pub(crate) async fn open(&self, call: &CallContext) -> Result<Conn> {
-        let connection = self.connect(call).await?;
-        let hardened = call.bound("open", self.harden(connection)).await;
-        hardened.map_err(|e| self.silent(e))?
+        let opened = async {
+            let connection = self.connect(call).await?;
+            let hardened = call.bound("open", self.harden(connection)).await;
+            hardened.map_err(|e| self.silent(e))?
+        };
+        // The server repeats names of accounts and databases.
+        opened.await.map_err(|e| error::without_secrets(e, &self.location.secrets))
     }
 
     /// Opens one connection as the driver does, for the crate's own small jobs beside a session.
@@ -171,11 +183,21 @@ impl Opener {
             .with("version", found.version)
             .hint(format!("write {}:// instead of {}://", server.scheme(), self.server.scheme())));
         }
+        if let Some(oldest) = server.too_old(&found.version) {
+            return Err(Error::new(ErrorKind::Unsupported, format!("this {} is too old", server.title()))
+                .op("open")
+                .with("server", self.location.place())
+                .with("version", found.version)
+                .hint(format!("sessions need {oldest} or newer")));
+        }
         let pinned = self.pinned.get_or_init(|| found);
         // The default of every transaction of the session: without it, a statement that commits by itself
         // (any change of the schema) ends a read-only transaction and runs.
         connection.execute("SET SESSION TRANSACTION READ ONLY").await.map_err(failed)?;
-        let pin = sqlx::query(self.server.pin()).persistent(false).bind(&pinned.sql_mode);
+        // The server cuts what is longer, and says so nowhere that anybody looks. One byte over the cap of a
+        // cell, so that what was cut is over it and an error.
+        let longest = self.cell_bytes.saturating_add(1).clamp(SHORTEST_CONCAT, LONGEST_CONCAT);
+        let pin = sqlx::query(self.server.pin()).persistent(false).bind(&pinned.sql_mode).bind(longest);
         pin.execute(&mut connection).await.map_err(failed)?;
         let mut conn = Conn { inner: connection, id, limit: None, decimal, state: String::new() };
         conn.state = conn.state_now(self.server).await.map_err(failed)?;

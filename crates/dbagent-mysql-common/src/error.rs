@@ -6,7 +6,7 @@ mod place;
 use std::io;
 
 use dbagent_core::context::CallContext;
-use dbagent_core::{Error, ErrorKind, Retry};
+use dbagent_core::{Error, ErrorKind, Retry, Secret};
 use sqlx::mysql::MySqlDatabaseError;
 
 use crate::flavor::Server;
@@ -35,6 +35,11 @@ pub(crate) fn translate(e: sqlx::Error, text: Option<&str>) -> Error {
             "a column may be of a type that the driver does not know, such as VECTOR: convert it in the \
                      statement (VECTOR_TO_STRING, HEX, CAST)",
         ),
+        sqlx::Error::WorkerCrashed => {
+            Error::new(ErrorKind::Connection, "the driver cannot go on with what the server sent").hint(
+                "something between dbagent and the server changes what is sent, or the server is broken",
+            )
+        }
         sqlx::Error::Encode(cause) => {
             Error::new(ErrorKind::Data, format!("a parameter does not fit: {cause}"))
         }
@@ -159,6 +164,38 @@ pub(crate) fn connecting(
     error.source(e)
 }
 
+/// The error without what came as a credential, where the server or the system repeats it. The source goes with
+/// it: nothing can be taken out of that.
+pub(crate) fn without_secrets(e: Error, secrets: &[Secret]) -> Error {
+    /// What is shorter is part of other words.
+    const SHORTEST: usize = 3;
+    let secrets: Vec<&str> = secrets.iter().map(Secret::expose).filter(|s| s.len() >= SHORTEST).collect();
+    let mut everything = format!("{e} {e:?} {:?}", e.hint_text());
+    let mut source = std::error::Error::source(&e);
+    while let Some(inner) = source {
+        everything.push_str(&inner.to_string());
+        source = inner.source();
+    }
+    if !secrets.iter().any(|secret| everything.contains(secret)) {
+        return e;
+    }
+    let hide = |text: &str| secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "****"));
+    let mut clean = Error::new(e.kind(), hide(e.message())).retry(e.retry_advice());
+    if let Some(operation) = e.operation() {
+        clean = clean.op(operation);
+    }
+    for (key, value) in e.context() {
+        clean = clean.with(key, hide(value));
+    }
+    if let Some(code) = e.native_code() {
+        clean = clean.code(code);
+    }
+    match e.hint_text() {
+        Some(hint) => clean.hint(hide(hint)),
+        None => clean,
+    }
+}
+
 /// At a login, an unknown database is the target's and no mistake in a statement.
 fn at_login(error: Error) -> Error {
     if error.kind() != ErrorKind::UnknownObject {
@@ -230,6 +267,22 @@ fn certificate(said: &str, new: &dyn Fn(ErrorKind, String) -> Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_came_as_a_credential_is_not_repeated() {
+        let e = Error::new(ErrorKind::Authentication, "Access denied for user 'canary'@'h'")
+            .code("1045 (28000)")
+            .hint("is canary right?")
+            .source(io::Error::other("canary"));
+        let e = without_secrets(e, &[Secret::new("canary"), Secret::new("")]);
+        assert_eq!(e.to_string(), "Access denied for user '****'@'h' (code: 1045 (28000))");
+        assert!(!format!("{e:?} {:?}", e.hint_text()).contains("canary"));
+        let e = without_secrets(
+            Error::new(ErrorKind::Io, "x").source(io::Error::other("y")),
+            &[Secret::new("canary")],
+        );
+        assert!(e.downcast_source::<io::Error>().is_some());
+    }
 
     #[test]
     fn plugins_are_named() {

@@ -1,7 +1,7 @@
 //! What MySQL and MariaDB share in dbagent.
 //!
 //! For the two dialect crates, `dbagent-mysql` and `dbagent-mariadb`; who uses a database needs one of those
-//! and not this one. It registers nothing: a dialect is [`dialect`] with a [`Flavor`](flavor::Flavor).
+//! and not this one. It registers nothing: a dialect is [`dialect`] with a [`Flavor`].
 //!
 //! A statement is read by a grammar and a lexer that follow the server's own SQL mode, judged by the core, and
 //! run as one prepared statement on a session that the server keeps from writing: every transaction of it is

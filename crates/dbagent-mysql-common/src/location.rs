@@ -40,6 +40,8 @@ pub(crate) struct Location {
     pub(crate) tls: Tls,
     pub(crate) connect_timeout: Option<Duration>,
     pub(crate) read_timeout: Option<Duration>,
+    /// What came as a credential and not in the URL: not to be shown, whatever it is.
+    pub(crate) secrets: Vec<Secret>,
 }
 
 impl Location {
@@ -108,13 +110,15 @@ impl Location {
             tls: Tls::of(text("ssl_mode"), text("ssl_ca"), text("ssl_cert"), text("ssl_key"))?,
             connect_timeout: settings.seconds("connect_timeout")?,
             read_timeout: settings.seconds("read_timeout")?,
+            secrets: target.credential.keys().filter_map(|key| target.credential.get(key)).cloned().collect(),
         })
     }
 
     /// The place for people, without account and password.
     pub(crate) fn place(&self) -> String {
         match &self.socket {
-            Some(path) => path.display().to_string(),
+            // Its path may have come as a credential.
+            Some(_) => "a Unix socket".to_owned(),
             None if self.host.contains(':') => format!("[{}]:{}", self.host, self.port),
             None => format!("{}:{}", self.host, self.port),
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dbagent_core::context::CallContext;
 use dbagent_core::{Error, ErrorKind, Result, Retry};
-use sqlx::{Connection as _, Executor as _, MySqlConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySqlConnection};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -91,7 +91,7 @@ impl Pool {
             let reused = idle.is_some();
             let conn = match idle {
                 Some(conn) => conn,
-                None => self.shared.opener.open(call).await.map_err(|e| e.op(operation))?,
+                None => self.open(call, operation).await?,
             };
             let guard = Guard { id: conn.id, shared: Arc::clone(&self.shared), permit: None, armed: true };
             let mut lease = Lease { conn, guard };
@@ -108,6 +108,12 @@ impl Pool {
                 }
             }
         }
+    }
+
+    /// Opens one more connection. That it took too long is the server's doing only if it had its time.
+    async fn open(&self, call: &CallContext, operation: &'static str) -> Result<Conn> {
+        let opened = self.shared.opener.open(&call.limited(self.wait)).await;
+        opened.map_err(|e| if call.is_over() { call.over(operation) } else { e.op(operation) })
     }
 
     async fn permit(&self, call: &CallContext, operation: &'static str) -> Result<OwnedSemaphorePermit> {
@@ -157,14 +163,16 @@ impl Shared {
 
     /// Stops what runs on a connection, or ends the connection with all that it holds.
     async fn kill(&self, id: u64, whole: bool) -> Result<()> {
-        let sql = if whole { "KILL CONNECTION ?" } else { "KILL QUERY ?" };
+        // MySQL takes no parameter here. A number is all that there is to put in.
+        let what = if whole { "CONNECTION" } else { "QUERY" };
+        let sql = format!("KILL {what} {id}");
         let mut reserve = self.reserve.lock().await;
         loop {
             let (mut connection, fresh) = match reserve.take() {
                 Some(connection) => (connection, false),
                 None => (self.opener.connect(&CallContext::within(CLEANING)).await?, true),
             };
-            match sqlx::query(sql).bind(id).execute(&mut connection).await {
+            match connection.execute(AssertSqlSafe(sql.as_str())).await {
                 Ok(_) => *reserve = Some(connection),
                 Err(e) if error::number(&e) == Some(NO_SUCH_THREAD) => *reserve = Some(connection),
                 // The server cut it while it waited.

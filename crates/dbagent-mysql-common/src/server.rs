@@ -26,12 +26,26 @@ impl Server {
         if version.to_ascii_lowercase().contains("mariadb") { Self::MariaDb } else { Self::MySql }
     }
 
-    /// Pins the SQL mode (the one parameter), and asks for statistics as they are now.
+    /// Whether the version is too old for what sessions rely on, and the oldest that is not.
+    pub(crate) fn too_old(self, version: &str) -> Option<&'static str> {
+        let (oldest, text) = match self {
+            Self::MySql => ((8, 0), "8.0"),
+            Self::MariaDb => ((10, 6), "10.6"),
+        };
+        let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse::<u64>().ok());
+        let found = (numbers.next()?, numbers.next()?);
+        (found < oldest).then_some(text)
+    }
+
+    /// Pins the SQL mode and how long a GROUP_CONCAT may become (the parameters), and asks for statistics as
+    /// they are now.
     pub(crate) const fn pin(self) -> &'static str {
         match self {
             // The server keeps sizes of tables for a day otherwise.
-            Self::MySql => "SET SESSION sql_mode = ?, information_schema_stats_expiry = 0",
-            Self::MariaDb => "SET SESSION sql_mode = ?",
+            Self::MySql => {
+                "SET SESSION sql_mode = ?, group_concat_max_len = ?, information_schema_stats_expiry = 0"
+            }
+            Self::MariaDb => "SET SESSION sql_mode = ?, group_concat_max_len = ?",
         }
     }
 
@@ -55,7 +69,7 @@ impl Server {
     /// Whole seconds, rounded up: the same limit again needs no message to the server then. The deadline
     /// itself is kept by the client; this one is for the server that nobody reaches any more.
     fn whole_seconds(limit: Duration) -> u64 {
-        (limit.as_secs() + u64::from(limit.subsec_nanos() > 0)).max(1)
+        limit.as_secs().saturating_add(u64::from(limit.subsec_nanos() > 0)).max(1)
     }
 
     /// Everything of a session that a statement could have changed and that the server tells, as one text,
@@ -95,6 +109,22 @@ mod tests {
             ("5.5.5-10.6.1-mariadb", Server::MariaDb),
         ] {
             assert_eq!(Server::of_version(version), product, "{version}");
+        }
+    }
+
+    #[test]
+    fn versions_that_are_too_old_are_known() {
+        assert_eq!(Server::MySql.too_old("5.7.44-log"), Some("8.0"));
+        assert_eq!(Server::MariaDb.too_old("10.5.29-MariaDB"), Some("10.6"));
+        for (server, version) in [
+            (Server::MySql, "8.0.11-TiDB-v7.5.0"),
+            (Server::MySql, "9.7.4-2"),
+            (Server::MariaDb, "10.6.1-MariaDB"),
+            (Server::MariaDb, "11.8.9-MariaDB"),
+            // Who knows: what is missing will be said when it is missed.
+            (Server::MySql, "devel"),
+        ] {
+            assert_eq!(server.too_old(version), None, "{version}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! The session: everything that dbagent asks of a server.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,13 +16,13 @@ use dbagent_core::{
     Cleared, Error, ErrorKind, ObjectName, OpenContext, Result, Session, Settings, Target, async_trait,
 };
 use futures_core::future::BoxFuture;
+use futures_util::FutureExt as _;
 use sqlx::{Connection as _, MySqlConnection};
 
 use crate::catalog::{self, Scope};
 use crate::connect::Opener;
 use crate::error;
 use crate::flavor::{Flavor, Server};
-use crate::location::Location;
 use crate::pool::{Left, Pool};
 use crate::read::{self, Ended, Failed};
 use crate::{bind, estimate, resolve};
@@ -48,10 +49,9 @@ impl MySqlSession {
         target: &Target,
         context: &OpenContext,
     ) -> Result<Self> {
-        let location = Location::of(target)?;
-        let wait =
-            location.connect_timeout.unwrap_or(Duration::from_secs(context.guardrails.connect_timeout_s));
-        let opener = Opener::new(flavor.server(), location)?;
+        let opener = Opener::new(flavor.server(), target)?;
+        let given = opener.location().connect_timeout;
+        let wait = given.unwrap_or(Duration::from_secs(context.guardrails.connect_timeout_s));
         let first = opener.open(&context.call.limited(wait)).await?;
         Ok(Self {
             flavor,
@@ -86,7 +86,7 @@ impl MySqlSession {
         let mut lease = self.pool.lease(call, operation, false).await?;
         let outcome = tokio::select! {
             biased;
-            outcome = work(&mut lease.conn.inner) => outcome,
+            outcome = unbroken(work(&mut lease.conn.inner)) => outcome,
             () = over(call) => return Err(call.over(operation)),
         };
         match outcome {
@@ -129,7 +129,9 @@ impl MySqlSession {
         let text = format!("{how} {}", cleared.text());
         let outcome = tokio::select! {
             biased;
-            outcome = read::texts(&mut lease.conn.inner, &text, arguments) => outcome,
+            outcome = unbroken(async {
+                read::texts(&mut lease.conn.inner, &text, arguments).await.map_err(Failed::Driver)
+            }) => outcome,
             () = over(call) => return Err(error::stopped(call, operation)),
         };
         match outcome {
@@ -137,9 +139,14 @@ impl MySqlSession {
                 lease.release(left(cleared));
                 Ok(rows)
             }
-            Err(e) => {
+            Err(Failed::Driver(e)) => {
                 lease.release_after(&e, left(cleared));
                 Err(error::translate_under(e, cleared.text(), call, operation))
+            }
+            // Only streams have something of their own to say.
+            Err(Failed::Ours(e)) => {
+                lease.release(Left::Running);
+                Err(e.op(operation))
             }
         }
     }
@@ -189,6 +196,15 @@ fn left(cleared: &Cleared) -> Left {
         && parsed.findings.is_empty()
         && parsed.functions.iter().all(|f| f.effects.is_pure_read());
     if pure { Left::Clean } else { Left::Unsure }
+}
+
+/// Turns a panic of the driver, which trusts the lengths that a server sends, into an error.
+async fn unbroken<T>(work: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
+    // Nothing of the connection is looked at after that: the lease is given up.
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Failed::Driver(sqlx::Error::WorkerCrashed)),
+    }
 }
 
 /// Waits for the end of a call.
@@ -254,7 +270,7 @@ impl Session for MySqlSession {
         let wait = self.pool.opener().location().read_timeout;
         let outcome = tokio::select! {
             biased;
-            outcome = read::stream(&mut lease.conn.inner, cleared.text(), arguments, sink, wait) => outcome,
+            outcome = unbroken(read::stream(&mut lease.conn.inner, cleared.text(), arguments, sink, wait)) => outcome,
             // Dropping the lease ends the statement on the server.
             () = over(call) => return Err(error::stopped(call, "read")),
         };

@@ -61,14 +61,12 @@ impl Tls {
             None => Mode::Preferred,
             Some(text) => {
                 let name = text.trim().to_ascii_uppercase().replace('-', "_");
-                match MODES.iter().find(|(known, _)| *known == name) {
-                    Some((_, mode)) => *mode,
-                    None => {
-                        let known: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
-                        return Err(config(format!("{text:?} is no ssl-mode"))
-                            .hint(format!("it is one of {}", known.join(", "))));
-                    }
-                }
+                let Some((_, mode)) = MODES.iter().find(|(known, _)| *known == name) else {
+                    let known: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
+                    return Err(config("the value of ssl-mode is none of its modes".to_owned())
+                        .hint(format!("it is one of {}", known.join(", "))));
+                };
+                *mode
             }
         };
         if mode == Mode::Disabled && (ca.is_some() || client.is_some()) {
@@ -82,16 +80,17 @@ impl Tls {
         Ok(Self { mode, ca: ca.map(PathBuf::from), client })
     }
 
-    /// Checks that the files are there: the driver would only say so in the middle of a handshake.
+    /// Checks that the files are there: the driver would only say so in the middle of a handshake. Their paths
+    /// may have come as credentials, so they are not shown.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] that names the file.
+    /// [`ErrorKind::Config`] that says which one.
     pub(crate) fn check_files(&self) -> Result<()> {
         let readable = |what: &str, path: &Path| {
             std::fs::File::open(path).map(drop).map_err(|e| {
                 Error::new(ErrorKind::Config, format!("the file of {what} cannot be read"))
                     .op("open")
-                    .with("file", path.display())
+                    .hint("check its path and the rights on it")
                     .source(e)
             })
         };
@@ -143,6 +142,6 @@ mod tests {
     fn missing_files_are_named() {
         let tls = Tls::of(None, Some("/no/such/ca.pem"), None, None).unwrap();
         let e = tls.check_files().unwrap_err();
-        assert!(e.kind() == ErrorKind::Config && e.to_string().contains("/no/such/ca.pem"), "{e}");
+        assert!(e.kind() == ErrorKind::Config && e.to_string().contains("ssl-ca"), "{e}");
     }
 }

@@ -87,7 +87,7 @@ fn code(info: &MySqlTypeInfo) -> Code {
 }
 
 /// The bytes of a value; `None` is NULL. A zero date is no NULL.
-pub(crate) fn bytes<'r>(row: &'r MySqlRow, index: usize, code: Code) -> Result<Option<&'r [u8]>> {
+pub(crate) fn bytes(row: &MySqlRow, index: usize, code: Code) -> Result<Option<&[u8]>> {
     use sqlx::ValueRef as _;
     let failed = |e: Box<dyn std::error::Error + Send + Sync>| {
         Error::new(ErrorKind::Internal, format!("the driver does not give the column {index}: {e}"))

@@ -4,7 +4,7 @@
 use dbagent_core::context::CallContext;
 use dbagent_core::{Result, Target};
 use dbagent_mysql_common::flavor::Server;
-pub use dbagent_mysql_common::testing::{Owner, RawHardened};
+pub use dbagent_mysql_common::testing::{Owner, RawHardened, Scratch};
 
 /// Opens the hardened read connection of a target without a guard before it.
 ///
@@ -20,4 +20,13 @@ pub async fn raw_hardened(target: &Target, call: &CallContext) -> Result<RawHard
 /// As opening a session.
 pub async fn owner(url: &str) -> Result<Owner> {
     Owner::connect(Server::MySql, url).await
+}
+
+/// Makes a scratch database of a [fresh name](Scratch::fresh_name) with the rights of the owner whose URL this
+/// is.
+///
+/// # Errors
+/// As connecting, and what the server says.
+pub async fn scratch(owner: &str, name: String) -> Result<Scratch> {
+    Scratch::named(Server::MySql, owner, name).await
 }

@@ -104,7 +104,7 @@ impl Cache {
         make(partial.path())?;
         fs::rename(partial.path(), &folder).doing(cannot)?;
         // It is not there any more under its old name.
-        let _ = partial.keep();
+        drop(partial.keep());
         Ok(folder)
     }
 

@@ -191,7 +191,7 @@ impl Checkout {
 fn folder_name(root: &Path) -> String {
     let digest = hex(&Sha256::digest(root.as_os_str().as_encoded_bytes()));
     let last = root.file_name().unwrap_or_default().to_string_lossy();
-    let readable: String = last.chars().filter(|letter| letter.is_ascii_alphanumeric()).take(12).collect();
+    let readable: String = last.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
     format!("{readable}-{}", digest.get(..8).unwrap_or_default())
 }
 

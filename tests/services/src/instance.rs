@@ -57,13 +57,12 @@ impl Instance {
 
         let path = home.file(RECORD);
         let known = Record::read(&path).filter(|record| record.get("origin") == Some(&origin));
-        let record = match known {
-            Some(record) => record,
-            None => {
-                let record = make(cache, engine, &ground, &home, &origin)?;
-                record.write(&path)?;
-                record
-            }
+        let record = if let Some(record) = known {
+            record
+        } else {
+            let record = make(cache, engine, &ground, &home, &origin)?;
+            record.write(&path)?;
+            record
         };
         let mut instance =
             Self { engine, package: package.clone(), user: user.clone(), home, record, extra: Vec::new() };

@@ -42,8 +42,17 @@ pub struct Info {
     pub about: &'static str,
     /// The start of its environment variables: `DBAGENT_TEST_POSTGRES_OLD_`.
     pub prefix: &'static str,
+    /// What comes first behind it. A person who has one of their own says so in this variable.
+    pub first: &'static str,
     /// The service that it stands before, which is started with it.
     pub needs: Option<&'static str>,
+}
+
+impl Info {
+    /// The variable that holds its address. Where a person has set it, nothing is started.
+    pub fn variable(&self) -> String {
+        format!("{}{}", self.prefix, self.first)
+    }
 }
 
 const SERVICES: &[Service] = &[
@@ -52,6 +61,7 @@ const SERVICES: &[Service] = &[
             name: "postgres",
             about: "PostgreSQL 18",
             prefix: "DBAGENT_TEST_POSTGRES_",
+            first: "URL",
             needs: None,
         },
         kind: Kind::Server(&postgres::NEW),
@@ -61,6 +71,7 @@ const SERVICES: &[Service] = &[
             name: "postgres-old",
             about: "PostgreSQL 15, for what must not need the newest",
             prefix: "DBAGENT_TEST_POSTGRES_OLD_",
+            first: "URL",
             needs: None,
         },
         kind: Kind::Server(&postgres::OLD),
@@ -70,20 +81,39 @@ const SERVICES: &[Service] = &[
             name: "pgbouncer",
             about: "PgBouncer in transaction mode before postgres",
             prefix: "DBAGENT_TEST_POSTGRES_PGBOUNCER_",
+            first: "URL",
             needs: Some("postgres"),
         },
         kind: Kind::Server(&pgbouncer::PgBouncer),
     },
     Service {
-        info: Info { name: "mysql", about: "MySQL 9", prefix: "DBAGENT_TEST_MYSQL_", needs: None },
+        info: Info {
+            name: "mysql",
+            about: "MySQL 9",
+            prefix: "DBAGENT_TEST_MYSQL_",
+            first: "URL",
+            needs: None,
+        },
         kind: Kind::Server(&mysql::MySql),
     },
     Service {
-        info: Info { name: "mariadb", about: "MariaDB 11", prefix: "DBAGENT_TEST_MARIADB_", needs: None },
+        info: Info {
+            name: "mariadb",
+            about: "MariaDB 11",
+            prefix: "DBAGENT_TEST_MARIADB_",
+            first: "URL",
+            needs: None,
+        },
         kind: Kind::Server(&mariadb::MariaDb),
     },
     Service {
-        info: Info { name: "duckdb", about: "the DuckDB library, to link with", prefix: "", needs: None },
+        info: Info {
+            name: "duckdb",
+            about: "the DuckDB library, to link with",
+            prefix: "",
+            first: "DUCKDB_LIB_DIR",
+            needs: None,
+        },
         kind: Kind::Library { version: duckdb::VERSION, fetch: duckdb::fetch, variables: duckdb::variables },
     },
 ];
@@ -138,6 +168,8 @@ mod tests {
                 assert!(before.iter().any(|other| other.info.name == needs), "{}", service.info.name);
             }
         }
+        assert_eq!(info("postgres-old").unwrap().variable(), "DBAGENT_TEST_POSTGRES_OLD_URL");
+        assert_eq!(info("duckdb").unwrap().variable(), "DUCKDB_LIB_DIR");
         assert_eq!(dependents("postgres").collect::<Vec<_>>(), ["pgbouncer"]);
         assert!(find("postgre").err().unwrap().to_string().contains("postgres-old"));
     }

@@ -51,7 +51,7 @@ impl Tls {
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let authority =
             CertifiedIssuer::self_signed(authority, KeyPair::generate().doing(cannot)?).doing(cannot)?;
-        self.write(&self.authority(), &authority.pem(), 0o644)?;
+        write(&self.authority(), &authority.pem(), 0o644)?;
 
         for (name, alternatives, usage, certificate_path, key_path) in [
             (
@@ -75,16 +75,16 @@ impl Tls {
             parameters.extended_key_usages = vec![usage];
             let key = KeyPair::generate().doing(cannot)?;
             let certificate = parameters.signed_by(&key, &authority).doing(cannot)?;
-            self.write(&certificate_path, &certificate.pem(), 0o644)?;
-            self.write(&key_path, &key.serialize_pem(), 0o600)?;
+            write(&certificate_path, &certificate.pem(), 0o644)?;
+            write(&key_path, &key.serialize_pem(), 0o600)?;
         }
         os::give(&self.server_key(), server)
     }
+}
 
-    fn write(&self, path: &Path, text: &str, mode: u32) -> Result<()> {
-        fs::write(path, text).doing(|| format!("cannot write {}", path.display()))?;
-        os::set_mode(path, mode)
-    }
+fn write(path: &Path, text: &str, mode: u32) -> Result<()> {
+    fs::write(path, text).doing(|| format!("cannot write {}", path.display()))?;
+    os::set_mode(path, mode)
 }
 
 fn named(name: &str, alternatives: &[&str]) -> Result<CertificateParams> {

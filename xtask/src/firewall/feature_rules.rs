@@ -70,7 +70,7 @@ fn declared(house: &House, member: &Member, feature: &str, turns_on: &[String]) 
     for word in turns_on {
         let Some((used, forwarded)) = word.split_once('/') else { continue };
         let used = used.trim_end_matches('?');
-        if !house.is_ours(used) {
+        if !house.is_ours(used) || opens_the_shared_door(name, feature, used, forwarded) {
             continue;
         }
         if forwarded == TESTING {
@@ -85,6 +85,14 @@ fn declared(house: &House, member: &Member, feature: &str, turns_on: &[String]) 
         }
     }
     problems
+}
+
+/// The test door of a dialect opens that of the code which it shares with another dialect: the door is there.
+fn opens_the_shared_door(name: &str, feature: &str, used: &str, forwarded: &str) -> bool {
+    feature == TESTING
+        && forwarded == TESTING
+        && Layer::of(name) == Some(Layer::Dialect)
+        && Layer::of(used) == Some(Layer::Shared)
 }
 
 #[cfg(test)]
@@ -154,6 +162,26 @@ mod tests {
         assert_eq!(problems(other).len(), 1);
         let forwarded = with_features("dbagent", &[("open", &["dbagent-sqlite/testing"])]);
         assert_eq!(problems(vec![forwarded, member("dbagent-sqlite", &[])]).len(), 1);
+    }
+
+    #[test]
+    fn the_test_door_of_a_dialect_opens_the_one_that_it_shares() {
+        let shared = || with_features("dbagent-mysql-common", &[("testing", &[])]);
+        let dialect = with_features("dbagent-mysql", &[("testing", &["dbagent-mysql-common/testing"])]);
+        assert_eq!(problems(vec![dialect, shared()]), Vec::<String>::new());
+        // Another feature, another layer, and what is not shared.
+        for (user, feature, used) in [
+            ("dbagent-mysql", "handy", "dbagent-mysql-common"),
+            ("dbagent", "testing", "dbagent-mysql-common"),
+            ("dbagent-mysql", "testing", "dbagent-sqlite"),
+        ] {
+            let word = format!("{used}/testing");
+            let wrong = with_features(user, &[(feature, &[&word])]);
+            assert!(
+                !problems(vec![wrong, shared(), member("dbagent-sqlite", &[])]).is_empty(),
+                "{user} {feature} {used}"
+            );
+        }
     }
 
     #[test]

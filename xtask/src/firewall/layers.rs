@@ -73,7 +73,9 @@ impl Layer {
     /// What a package of this layer may build on.
     fn below(self) -> &'static [Self] {
         match self {
-            Self::Core | Self::Workshop => &[],
+            Self::Core => &[],
+            // Of what is published only as dev-dependencies, see `check`.
+            Self::Workshop => &[Self::Workshop],
             Self::Shared | Self::Dialect => &[Self::Core, Self::Shared],
             Self::Part => &[Self::Core, Self::Part],
             Self::Kit => &[Self::Core],
@@ -169,6 +171,14 @@ mod tests {
         let examples =
             Member { dependencies: vec![tests_with("dbagent")], ..member("dbagent-examples", &[]) };
         assert_eq!(problems(vec![examples]), Vec::<String>::new());
+        assert_eq!(problems(vec![member("xtask", &["dbagent-services"])]), Vec::<String>::new());
+        let mut postgres = member("dbagent-postgres", &["dbagent-core"]);
+        postgres.dependencies.push(tests_with("dbagent-services"));
+        assert_eq!(problems(vec![postgres]), Vec::<String>::new());
+        assert_eq!(
+            problems(vec![member("dbagent-postgres", &["dbagent-core", "dbagent-services"])]).len(),
+            1
+        );
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use dbagent_core::ObjectName;
-use dbagent_core::catalog::{Column, Described, ForeignKey, Index, ObjectDetail, ObjectKind, RowCount};
+use dbagent_core::catalog::{Column, Described, ForeignKey, Index, ObjectDetail, ObjectKind};
 use sqlx::{MySqlConnection, Result};
 
 use super::rows::{AT_ONCE, Names, Row};
-use super::{Scope, comment, kind};
+use super::{Scope, comment, kind, size};
 use crate::flavor::Server;
 
 const OWN: (&str, &str) = ("TABLE_SCHEMA", "TABLE_NAME");
@@ -151,12 +151,16 @@ fn table(scope: &Scope, row: &Row) -> ObjectDetail {
     let mut detail = ObjectDetail::new(scope.shown(row.text(0), row.text(1)), kind(table_type));
     detail.summary.comment = comment(table_type, row.get(3));
     if detail.summary.kind == ObjectKind::Table {
-        let rows = row.get(4).and_then(|n| n.parse().ok());
-        detail.summary.rows = rows.map_or(RowCount::Unknown, RowCount::About);
+        detail.summary.rows = size(row.get(4));
     }
     match table_type {
+        // Where a view works, its comment says that it is one.
+        "VIEW" => {
+            let why = row.get(3).filter(|c| !c.is_empty() && !c.eq_ignore_ascii_case("VIEW"));
+            detail.notes.extend(why.map(|why| format!("cannot be read: {why}")));
+        }
         "SEQUENCE" => {
-            detail.notes.push("a sequence: a SELECT shows its state and does not advance it".to_owned())
+            detail.notes.push("a sequence: a SELECT shows its state and does not advance it".to_owned());
         }
         "SYSTEM VERSIONED" => {
             detail
@@ -246,7 +250,7 @@ fn keys(detail: &mut ObjectDetail, rows: &[Row]) {
             _ => {
                 match row.text(6) {
                     "FULLTEXT" => {
-                        detail.notes.push(format!("full-text index {name}: MATCH (…) AGAINST ('word')"))
+                        detail.notes.push(format!("full-text index {name}: MATCH (…) AGAINST ('word')"));
                     }
                     "SPATIAL" => detail.notes.push(format!("spatial index {name}")),
                     _ => {}

@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(find(1064, &syntax("WHERE x", 2), text), text.rfind("WHERE"));
         assert_eq!(find(1064, &syntax("", 1), "SELECT 1 +  "), Some(10));
         let long = format!("SELECT 1 FROM FROM {}", "x ".repeat(100));
-        let quoted: String = long[14..].chars().take(QUOTED).collect();
+        let quoted: String = long.chars().skip(14).take(QUOTED).collect();
         assert_eq!(find(1064, &syntax(&quoted, 1), &long), Some(14));
         assert_eq!(find(1064, &syntax("something else", 1), text), None);
 

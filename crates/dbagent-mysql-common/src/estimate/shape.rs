@@ -46,7 +46,7 @@ pub(super) fn of(text: &str) -> Shape {
     for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::LParen => {
-                open.push(matches!(word(tokens.get(at + 1)).as_deref(), Some("SELECT" | "WITH")))
+                open.push(matches!(word(tokens.get(at + 1)).as_deref(), Some("SELECT" | "WITH")));
             }
             Token::RParen => _ = open.pop(),
             _ => {}

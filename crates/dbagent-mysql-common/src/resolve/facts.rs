@@ -42,8 +42,8 @@ pub(super) struct Fact {
     pub(super) schema: String,
     /// Its name, as the server spells it.
     pub(super) name: String,
-    table_type: String,
-    engine: String,
+    pub(super) table_type: String,
+    pub(super) engine: String,
     /// The version of the server, for the grammar.
     pub(super) version: String,
     /// The text of a view.

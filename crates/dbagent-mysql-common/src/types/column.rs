@@ -158,7 +158,7 @@ impl Column {
         if let (Values::Narrow(b, scale), None, false) = (&mut self.values, number.narrow(), announced) {
             let scale = *scale;
             let mut wide = Decimal256Builder::new().with_data_type(DataType::Decimal256(WIDE, scale));
-            wide.extend(b.finish().iter().map(|v| v.map(|v| I256::from_i128(v))));
+            wide.extend(b.finish().iter().map(|v| v.map(I256::from_i128)));
             self.values = Values::Wide(wide, scale);
         }
         match &mut self.values {

@@ -61,7 +61,8 @@ mod tests {
         assert_eq!(number(".5").narrow(), Some(5));
         let nines = "9".repeat(38);
         assert_eq!(number(&nines).narrow().map(|n| n.to_string()), Some(nines.clone()));
-        assert_eq!(number(&format!("1{}", "0".repeat(38))).narrow(), None);
+        let one_more = format!("1{}", "0".repeat(38));
+        assert_eq!(number(&one_more).narrow(), None);
         let long = format!("-{}", "9".repeat(65));
         assert_eq!(number(&long).wide().map(|n| n.to_string()), Some(long));
         for bad in ["", "-", ".", "1e5", "1.2.3", "+1", " 1"] {

@@ -131,7 +131,7 @@ impl Span {
 }
 
 fn leap(year: u16) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
 }
 
 fn seconds_of_day(hour: u8, minute: u8, second: u8) -> Option<i64> {

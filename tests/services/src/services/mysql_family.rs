@@ -119,7 +119,7 @@ pub(super) fn sample() -> Result<Vec<String>> {
         .iter()
         .map(|statement| {
             script::on_one_line(statement).map(|line| line + ";\n").ok_or_else(|| {
-                Error::new(format!("a text in the sample holds a line break: {:.80}", statement))
+                Error::new(format!("a text in the sample holds a line break: {statement:.80}"))
             })
         })
         .collect()

@@ -228,7 +228,7 @@ fn single_user(ground: &Ground<'_>, data: &Path, database: &str, statements: &[S
     command.args(["--single", "-j", "-D"]).arg(data);
     command.args(["-c", "exit_on_error=true", "-c", "fsync=off", "-c", "log_checkpoints=off"]);
     command.arg(database);
-    let script: String = statements.iter().map(|statement| format!("{statement};\n\n")).collect();
+    let script = statements.iter().map(|statement| format!("{statement};\n\n")).collect::<Vec<_>>().concat();
     finish(command, ground, "postgres --single", &script, COMPLAINTS)
 }
 

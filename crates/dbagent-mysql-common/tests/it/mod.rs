@@ -1,0 +1,11 @@
+//! Everything that needs a real server, the same for both dialects. Each says in its `own` which one it is.
+
+mod catalogue;
+mod errors;
+mod hygiene;
+mod login;
+mod lost;
+pub(crate) mod modes;
+mod stopping;
+pub(crate) mod support;
+mod types;

@@ -1,0 +1,51 @@
+//! What only MySQL has.
+
+use dbagent_core::ErrorKind;
+use dbagent_testkit::conformance::Value;
+
+use crate::it::support::{fails, open, refused, rows, scratch, scratch_with, session, target};
+
+/// The driver does not know the type: the error says what to write, and the session goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_vector_is_read_through_its_function() {
+    let Some(scratch) =
+        scratch_with(&["CREATE TABLE t (v VECTOR(2))", "INSERT INTO t VALUES (STRING_TO_VECTOR('[1,2]'))"])
+            .await
+    else {
+        return;
+    };
+    let session = session(&scratch).await;
+    let e = fails(&session, "SELECT v FROM t").await;
+    assert_eq!(e.kind(), ErrorKind::Unsupported, "{e}");
+    assert!(e.hint_text().is_some_and(|h| h.contains("VECTOR_TO_STRING")), "{:?}", e.hint_text());
+    let found = rows(&session, "SELECT VECTOR_TO_STRING(v) AS v FROM t").await;
+    assert_eq!(found, [[Value::text("[1.00000e+00,2.00000e+00]")]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_of_its_own_grammar_have_plans() {
+    let Some(scratch) = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)"]).await
+    else {
+        return;
+    };
+    let session = session(&scratch).await;
+    assert_eq!(rows(&session, "TABLE t ORDER BY a").await, [[Value::from(1)], [Value::from(2)]]);
+    assert_eq!(rows(&session, "VALUES ROW(1, 'a'), ROW(2, 'b')").await.len(), 2);
+    assert!(!rows(&session, "SHOW TABLES").await.is_empty());
+    assert!(!rows(&session, "DESCRIBE t").await.is_empty());
+    assert!(!rows(&session, "EXPLAIN SELECT * FROM t").await.is_empty());
+}
+
+/// The password of such an account goes over an encrypted connection only.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_is_not_sent_in_the_clear() {
+    let Some(scratch) = scratch().await else { return };
+    let name = scratch.reader("IDENTIFIED WITH caching_sha2_password BY 'secret'").await.unwrap();
+    let url = scratch.url_of(&name, "secret");
+    let bare = url.split('?').next().unwrap();
+    // The server has not seen this account yet, so it wants the whole password.
+    let e = refused(target(&format!("{bare}?ssl-mode=DISABLED"))).await;
+    assert_eq!(e.kind(), ErrorKind::Tls, "{e}");
+    let session = open(target(&format!("{bare}?ssl-mode=REQUIRED"))).await;
+    assert!(session.is_ok(), "it does not open encrypted");
+}
