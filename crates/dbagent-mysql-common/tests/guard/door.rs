@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dbagent_core::context::CallContext;
 use dbagent_core::request::Params;
-use dbagent_mysql_common::sqlx;
+use dbagent_mysql_common::sqlx::{self, Executor as _};
 use dbagent_mysql_common::testing::{RawHardened, raw_hardened};
 use dbagent_services::Server;
 
@@ -67,7 +67,12 @@ async fn run(world: &World, rows: &[Row]) -> Option<Vec<RawHardened>> {
     let mut doors = Vec::new();
     for row in rows {
         let mut door = raw_hardened(KIT.flavor.server(), &world.scratch.target(), &call()).await.ok()?;
-        // Some of them wait for what never comes.
+        // Some of them wait for what never comes: the server stops them, or somebody does.
+        let limit = match KIT.id {
+            "mysql" => "SET SESSION max_execution_time = 1000",
+            _ => "SET SESSION max_statement_time = 1",
+        };
+        door.connection().execute(limit).await.ok()?;
         let limit = CallContext::within(Duration::from_secs(2));
         drop(limit.bound("run", door.run(&row.statement, &Params::None)).await);
         doors.push(door);

@@ -75,7 +75,10 @@ enum Said {
 /// Lets the server prepare a text, which must be one statement for that. Sent as a value, so that its own mode
 /// decides nothing before.
 async fn prepare(connection: &mut MySqlConnection, text: &str) -> Said {
-    let hex: String = text.bytes().map(|b| format!("{b:02x}")).collect();
+    let mut hex = String::new();
+    for byte in text.bytes() {
+        hex.push_str(&format!("{byte:02x}"));
+    }
     let set = format!("SET @text = CONVERT(X'{hex}' USING utf8mb4)");
     connection.execute(sqlx::AssertSqlSafe(set)).await.unwrap();
     match connection.execute("PREPARE guard_p FROM @text").await {
@@ -113,7 +116,7 @@ async fn the_server_sees_the_same_strings_names_and_comments() {
     let seeds: Vec<String> = rows().into_iter().map(|r| r.statement).collect();
     let spice = SPICE.iter().map(|s| (*s).to_owned());
     let mut mutations = Mutations::new(seeds, spice);
-    let mut random = Random::new(0x5eed_1e8);
+    let mut random = Random::new(0x05ee_d1e8);
     let mut wrong = Vec::new();
     let (mut taken, mut complained) = (0, 0);
     for mode in MODES {

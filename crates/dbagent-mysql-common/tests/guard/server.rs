@@ -82,11 +82,11 @@ impl Scratch {
     }
 
     pub(crate) fn url(&self) -> String {
-        let base = self.server.split('?').next().unwrap();
-        let options = self.server.strip_prefix(base).unwrap();
-        let path = base.find("://").map_or(0, |i| i + 3);
-        let host = base[path..].split('/').next().unwrap();
-        format!("{}{host}/{}{options}", &base[..path], self.name)
+        let (scheme, rest) = self.server.split_once("://").unwrap();
+        let (rest, options) =
+            rest.split_once('?').map_or((rest, String::new()), |(r, o)| (r, format!("?{o}")));
+        let host = rest.split('/').next().unwrap();
+        format!("{scheme}://{host}/{}{options}", self.name)
     }
 
     pub(crate) fn target(&self) -> Target {
