@@ -13,7 +13,7 @@
 //! # }
 //! ```
 //!
-//! Each database is a feature: `sqlite`. So are the models: `openai` (any OpenAI-compatible server) and
+//! Each database is a feature: `sqlite`, `duckdb`. So are the models: `openai` (any OpenAI-compatible server) and
 //! `offline` (a deterministic planner that needs no network). The default is none; `full` is all.
 //!
 //! The building blocks are re-exported from [`dbagent_core`]: the guarded session without any model, the
@@ -25,6 +25,9 @@ pub use dbagent_core::*;
 
 pub use light::{LightAgent, LightAgentBuilder};
 
+/// DuckDB files, and folders of Parquet, CSV and JSON files.
+#[cfg(feature = "duckdb")]
+pub use dbagent_duckdb as duckdb;
 /// The deterministic planner that needs no network and no key.
 #[cfg(feature = "offline")]
 pub use dbagent_offline as offline;
@@ -36,11 +39,15 @@ pub use dbagent_openai as openai;
 pub use dbagent_sqlite as sqlite;
 
 // A crate that no source names is not linked and registers nothing.
+#[cfg(feature = "duckdb")]
+use dbagent_duckdb as _;
 #[cfg(feature = "sqlite")]
 use dbagent_sqlite as _;
 
 /// The dialects that this build was made with, by feature.
 pub const BUILT_WITH: &[&str] = &[
+    #[cfg(feature = "duckdb")]
+    "duckdb",
     #[cfg(feature = "sqlite")]
     "sqlite",
 ];
