@@ -44,8 +44,9 @@ pub(crate) struct Database {
     snapshot: Snapshot,
     /// The file that it has open; none for a lake, and when the host brought the connection.
     identity: Option<Identity>,
-    /// Where what does not fit into memory is put; removed with the database.
-    _spill: Option<tempfile::TempDir>,
+    /// Where what does not fit into memory is put.
+    #[cfg_attr(not(test), expect(dead_code, reason = "kept so that it is removed with the database"))]
+    spill: Option<tempfile::TempDir>,
 }
 
 impl Opener {
@@ -131,7 +132,7 @@ impl Database {
         identity: Option<Identity>,
         spill: Option<tempfile::TempDir>,
     ) -> Self {
-        Self { root: Mutex::new(connection), snapshot, identity, _spill: spill }
+        Self { root: Mutex::new(connection), snapshot, identity, spill }
     }
 
     /// A connection of its own for one call: what a statement leaves behind goes with it.
@@ -239,7 +240,7 @@ mod tests {
     fn the_private_folder_goes_with_the_database() {
         let folder = tempfile::tempdir().unwrap();
         let database = opened(folder.path());
-        let spill = database._spill.as_ref().unwrap().path().to_owned();
+        let spill = database.spill.as_ref().unwrap().path().to_owned();
         assert!(spill.exists());
         drop(database);
         assert!(!spill.exists());

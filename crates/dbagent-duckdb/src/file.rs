@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use dbagent_core::text::near_misses;
 use dbagent_core::{Error, ErrorKind, Result, Retry};
 
-use crate::error::{self, Phase};
+use crate::error::{self, Phase, exception};
 
 /// Bytes that tell what a file is: the main header and two headers of the database, 4 KiB each.
 const HEADERS: usize = 3 * BLOCK;
@@ -77,7 +77,9 @@ pub(crate) fn cannot_open(path: &Path, e: duckdb::Error) -> Error {
             .hint("no key can be given here: write a plain copy with the duckdb shell")
             .source(e);
     }
-    if let Some(version) = storage_version(&header).filter(|v| *v > NEWEST_STORAGE) {
+    // Where checksums do not agree, no figure behind them means anything.
+    let damaged = exception(&e).kind.eq_ignore_ascii_case("data corruption");
+    if let Some(version) = storage_version(&header).filter(|v| *v > NEWEST_STORAGE && !damaged) {
         return about(path, ErrorKind::Incompatible, "the file was written by a newer version of DuckDB")
             .with("storage version", version)
             .with("newest known", NEWEST_STORAGE)

@@ -109,12 +109,11 @@ pub(crate) fn parse(request: &Request, context: &ParseContext) -> Result<Parsed>
         ));
     };
     let made;
-    let engine = match context.scratch::<Engine>() {
-        Some(engine) => engine,
-        None => {
-            made = Engine::new();
-            &made
-        }
+    let engine = if let Some(engine) = context.scratch::<Engine>() {
+        engine
+    } else {
+        made = Engine::new();
+        &made
     };
     statement(text, context.limits().tokens, &Names::of(context.settings()), engine)
 }
@@ -162,11 +161,11 @@ fn statement(text: &str, limit: usize, names: &Names, engine: &Engine) -> Result
             Ok(refused(Finding::new(Rule::UnknownSyntax, format!("nobody has judged {what}"), Some(at))))
         }
         Command::Explain { body, analyze } => {
-            let mut parsed = statement(&body, limit, names, engine)?;
-            if parsed.class == StatementClass::Explain {
-                let message = "EXPLAIN of an EXPLAIN";
-                parsed.findings.push(Finding::new(Rule::UnknownSyntax, message, None));
+            if Tokens::read(&body, limit).is_ok_and(|t| t.is_word(0, "explain")) {
+                let message = "the plan of an EXPLAIN is asked for";
+                return Ok(refused(Finding::new(Rule::UnknownSyntax, message, None)));
             }
+            let mut parsed = statement(&body, limit, names, engine)?;
             if analyze && !parsed.effects.is_pure_read() {
                 let message = "EXPLAIN ANALYZE runs the statement, and it does more than read";
                 parsed.findings.push(Finding::new(Rule::Write, message, None));

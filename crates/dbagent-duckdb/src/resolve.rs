@@ -80,7 +80,7 @@ struct Lookup<'a> {
     path: Vec<String>,
 }
 
-impl<'a> Lookup<'a> {
+impl Lookup<'_> {
     fn all(&mut self, needs: &Needs, schemas: &[&str]) -> Result<Resolution> {
         let mut resolution = Resolution::live();
         for name in &needs.objects {

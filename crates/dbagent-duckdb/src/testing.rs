@@ -42,7 +42,12 @@ impl RawHardened {
     /// # Errors
     /// What the engine says of the text.
     pub fn value(&self, text: &str) -> Result<String> {
-        let read = |row: &duckdb::Row<'_>| row.get_ref(0).map(|v| format!("{v:?}"));
+        let read = |row: &duckdb::Row<'_>| {
+            row.get_ref(0).map(|value| match value {
+                duckdb::types::ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                other => format!("{other:?}"),
+            })
+        };
         self.db.query_row(text, [], read).map_err(|e| translate(e, Phase::Run))
     }
 

@@ -60,7 +60,11 @@ pub(super) fn time_tz(bytes: &[u8]) -> Result<String> {
 /// A string of bits: how many of the first byte are padding, then the bits.
 pub(super) fn bits(bytes: &[u8]) -> Result<String> {
     let (padding, bytes) = bytes.split_first().ok_or_else(|| odd("string of bits"))?;
-    let all: String = bytes.iter().map(|byte| format!("{byte:08b}")).collect();
+    let mut all = String::with_capacity(8 * bytes.len());
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        _ = write!(all, "{byte:08b}");
+    }
     all.get(usize::from(*padding)..).map(str::to_owned).ok_or_else(|| odd("string of bits"))
 }
 

@@ -36,13 +36,12 @@ pub(super) fn groups<'f>(
     let mut numbered: BTreeMap<(String, Format, String), Vec<&DataFile>> = BTreeMap::new();
     for file in files {
         let (folder, own) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
-        match partitions(folder) {
-            Some((base, keys)) => partitioned.entry((base, file.format, keys)).or_default().push(file),
-            None => {
-                let stem = Format::of(own).map_or(own, |(_, stem)| stem);
-                let key = (folder.to_owned(), file.format, name::without_numbers(stem));
-                numbered.entry(key).or_default().push(file);
-            }
+        if let Some((base, keys)) = partitions(folder) {
+            partitioned.entry((base, file.format, keys)).or_default().push(file);
+        } else {
+            let stem = Format::of(own).map_or(own, |(_, stem)| stem);
+            let key = (folder.to_owned(), file.format, name::without_numbers(stem));
+            numbered.entry(key).or_default().push(file);
         }
     }
     let mut groups: Vec<Group<'f>> = partitioned

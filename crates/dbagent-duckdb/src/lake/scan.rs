@@ -52,7 +52,8 @@ impl Format {
         let (format, stem) = endings
             .iter()
             .find_map(|(e, format)| strip(name, e).and_then(|at| Some((*format, name.get(..at)?))))?;
-        (!stem.is_empty() && !(packed && format == Format::Parquet)).then_some((format, stem))
+        let readable = !packed || format != Format::Parquet;
+        (readable && !stem.is_empty()).then_some((format, stem))
     }
 
     /// The word by which tables of the same name are told apart.

@@ -66,13 +66,13 @@ pub(crate) fn index_columns(definition: &str) -> Vec<String> {
     let on = (0..tokens.list().len()).find(|i| tokens.is_word(*i, "on")).unwrap_or(0);
     outer_items(&tokens, on)
         .into_iter()
-        .map(|(from, to)| match tokens.name(from).filter(|_| to == from + 1) {
-            Some(name) => name,
-            None => {
-                let begin = tokens.list().get(from).map_or(0, |t| t.span.start);
-                let end = tokens.list().get(to.saturating_sub(1)).map_or(begin, |t| t.span.end);
-                definition.get(begin..end).unwrap_or_default().to_owned()
+        .map(|(from, to)| {
+            if let Some(name) = tokens.name(from).filter(|_| to == from + 1) {
+                return name;
             }
+            let begin = tokens.list().get(from).map_or(0, |t| t.span.start);
+            let end = tokens.list().get(to.saturating_sub(1)).map_or(begin, |t| t.span.end);
+            definition.get(begin..end).unwrap_or_default().to_owned()
         })
         .collect()
 }

@@ -110,9 +110,9 @@ async fn a_plan_is_shown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn thousands_of_tables_are_listed_in_pages() {
-    let tables: String =
+    let tables: Vec<String> =
         (0..3_000).map(|i| format!("CREATE TABLE t{i:04} (id INTEGER, name VARCHAR);")).collect();
-    let scratch = Scratch::with(&format!("BEGIN; {tables} COMMIT"));
+    let scratch = Scratch::with(&format!("BEGIN; {} COMMIT", tables.concat()));
     let session = scratch.session().await;
     let page = session.objects(None, Page { offset: 2_990, size: 100 }, &call()).await.unwrap();
     assert_eq!((page.total, page.objects.len()), (3_000, 10));

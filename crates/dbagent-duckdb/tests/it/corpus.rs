@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use dbagent_core::guard::{Judgement, Policy, Resolution, judge};
 use dbagent_core::guardrails::StatementLimits;
+use dbagent_core::request::{Param, Params};
 use dbagent_core::session::Verdict;
 use dbagent_core::{ErrorKind, Request, Settings};
 use dbagent_duckdb::DIALECT;
 
-use crate::support::{Ran, Scratch, Sql, call, run_up_to, within};
+use crate::support::{Ran, Scratch, call, run_up_to, within};
 
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -46,6 +47,19 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
+/// A row as a request: its parameters are NULL.
+pub(crate) fn request(statement: &str) -> Request {
+    let context = DIALECT.parse_context(StatementLimits::default(), Settings::new());
+    let request = Request::text(statement);
+    let Ok(parsed) = DIALECT.parse(&request, &context) else { return request };
+    let params = if parsed.parameters.named.is_empty() {
+        Params::Positional(vec![Param::Null; parsed.parameters.positional])
+    } else {
+        Params::Named(parsed.parameters.named.into_iter().map(|name| (name, Param::Null)).collect())
+    };
+    if params.is_empty() { request } else { request.with_params(params) }
+}
+
 #[test]
 fn every_row_is_judged_as_it_says_without_a_database() {
     let context = DIALECT.parse_context(StatementLimits::default(), Settings::new());
@@ -69,7 +83,7 @@ async fn every_row_is_judged_as_it_says_with_a_database() {
     let session = scratch.session().await;
     let mut wrong = Vec::new();
     for row in rows() {
-        let verdict = session.judge(Request::text(&row.statement), Some(10), &call()).await.unwrap();
+        let verdict = session.judge(request(&row.statement), Some(10), &call()).await.unwrap();
         if matches!(verdict, Verdict::Cleared(_)) != row.allow {
             wrong.push(format!("{} {:?}: {verdict:?}", row.id, row.statement));
         }
@@ -86,7 +100,7 @@ async fn what_is_cleared_runs() {
         // These run for ever by design and must be stopped.
         let endless = row.kind == "dos_runtime";
         let limit = if endless { Duration::from_millis(300) } else { Duration::from_secs(60) };
-        match run_up_to(&session, Sql(&row.statement), Some(1_000), &within(limit)).await {
+        match run_up_to(&session, request(&row.statement), Some(1_000), &within(limit)).await {
             Ran::Rows(_) if !endless => ran += 1,
             Ran::Failed(e) if endless && e.kind() == ErrorKind::Timeout => {}
             other => panic!("{} {:?}: {other:?}", row.id, row.statement),

@@ -33,17 +33,18 @@ fn text(number: usize) -> Option<String> {
         14 => format!("FROM users{}", ", users".repeat(900)),
         15 => format!(
             "SELECT count(*) FROM users u0{}",
-            (1..400).map(|i| format!(" JOIN users u{i} ON true")).collect::<String>()
+            (1..400).map(|i| format!(" JOIN users u{i} ON true")).collect::<Vec<_>>().concat()
         ),
         16 => format!(
             "{}SELECT 1",
             (0..900)
                 .map(|i| format!("{} c{i} AS (SELECT 1)", if i == 0 { "WITH" } else { "," }))
-                .collect::<String>()
+                .collect::<Vec<_>>()
+                .concat()
         ),
         17 => format!(
             "{}SELECT 1{}",
-            (0..600).map(|i| format!("WITH c{i} AS (SELECT 1) SELECT * FROM (")).collect::<String>(),
+            (0..600).map(|i| format!("WITH c{i} AS (SELECT 1) SELECT * FROM (")).collect::<Vec<_>>().concat(),
             ")".repeat(600)
         ),
         18 => format!("{}SELECT 1", "EXPLAIN ".repeat(8_000)),

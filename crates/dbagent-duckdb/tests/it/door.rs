@@ -45,7 +45,7 @@ fn inside(door: &RawHardened) -> Vec<String> {
         "SELECT string_agg(type_name, ';' ORDER BY type_name) FROM duckdb_types() WHERE NOT internal",
         "SELECT string_agg(concat(sequence_name, last_value), ';') FROM duckdb_sequences()",
         "SELECT string_agg(name, ';') FROM duckdb_variables()",
-        "SELECT string_agg(name, ';') FROM duckdb_prepared_statements()",
+        "SELECT string_agg(name, ';') FROM duckdb_prepared_statements() WHERE name NOT LIKE 'duckdb_prepare_internal%'",
         "SELECT string_agg(name, ';') FROM duckdb_secrets()",
         "SELECT string_agg(extension_name, ';' ORDER BY extension_name) FROM duckdb_extensions() WHERE loaded",
         "SELECT current_schema()",
@@ -96,7 +96,9 @@ fn no_deny_row_leaves_a_trace_and_what_changes_the_connection_is_known() {
         assert_eq!(outside(&scratch.file), outer, "{} {:?}", row.id, row.statement);
         // The next call has a connection of its own, and sees nothing of it.
         door = door.next().expect("another connection");
-        assert_eq!(inside(&door), before, "{} {:?}", row.id, row.statement);
+        for (now, then) in inside(&door).iter().zip(&before) {
+            assert_eq!(now, then, "{} {:?}", row.id, row.statement);
+        }
     }
     drop(door);
     assert!(std::fs::read(&scratch.file).expect("bytes") == bytes, "the file was changed");

@@ -37,7 +37,11 @@ impl Folder {
         } else {
             "csv"
         };
-        let more = if name.ends_with(".json") { ", ARRAY true" } else { "" };
+        let more = if name.split_once('.').is_some_and(|(_, ending)| ending == "json") {
+            ", ARRAY true"
+        } else {
+            ""
+        };
         let sql = format!(
             "COPY ({query}) TO '{}' (FORMAT {format}{more})",
             path.display().to_string().replace('\'', "''")

@@ -25,10 +25,10 @@ async fn plain_types_come_back_exactly() {
     let utc = || Some("UTC".into());
     for (sql, kind, text) in [
         ("true", DataType::Boolean, "true"),
-        ("-128::TINYINT", DataType::Int8, "-128"),
-        ("-32768::SMALLINT", DataType::Int16, "-32768"),
-        ("-2147483648::INTEGER", DataType::Int32, "-2147483648"),
-        ("-9223372036854775808::BIGINT", DataType::Int64, "-9223372036854775808"),
+        ("(-128)::TINYINT", DataType::Int8, "-128"),
+        ("(-32768)::SMALLINT", DataType::Int16, "-32768"),
+        ("(-2147483648)::INTEGER", DataType::Int32, "-2147483648"),
+        ("(-9223372036854775808)::BIGINT", DataType::Int64, "-9223372036854775808"),
         ("255::UTINYINT", DataType::UInt8, "255"),
         ("65535::USMALLINT", DataType::UInt16, "65535"),
         ("4294967295::UINTEGER", DataType::UInt32, "4294967295"),
