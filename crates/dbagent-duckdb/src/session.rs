@@ -5,11 +5,12 @@ use std::time::Duration;
 use dbagent_core::catalog::{Described, ObjectPage, Page};
 use dbagent_core::context::CallContext;
 use dbagent_core::estimate::{Estimate, Plan};
-use dbagent_core::guard::{Needs, Resolution, StatementClass};
+use dbagent_core::guard::{Judgement, Needs, Parsed, Resolution, StatementClass, judge};
 use dbagent_core::rows::Sink;
 use dbagent_core::session::Outcome;
 use dbagent_core::{
-    Cleared, Error, ErrorKind, ObjectName, OpenContext, Result, Retry, Session, Settings, Target, async_trait,
+    Cleared, Error, ErrorKind, NameCase, ObjectName, OpenContext, Policy, Refusal, Result, Retry, Rule,
+    Session, Settings, Target, async_trait,
 };
 use duckdb::Connection;
 
@@ -30,6 +31,7 @@ pub(crate) struct DuckdbSession {
     pool: Pool,
     resolver: Resolver,
     settings: Settings,
+    policy: Policy,
 }
 
 impl DuckdbSession {
@@ -42,7 +44,7 @@ impl DuckdbSession {
             Error::new(ErrorKind::Internal, "opening the database ended in a panic").op("open").source(e)
         })??;
         let wait = Duration::from_secs(context.guardrails.connect_timeout_s);
-        Ok(Self::new(Some(opener), database, CONNECTIONS, wait))
+        Ok(Self::new(Some(opener), database, target.policy.clone(), wait))
     }
 
     /// Works over a connection that the host brought.
@@ -50,17 +52,18 @@ impl DuckdbSession {
         harden(&connection)?;
         let snapshot = Snapshot::read(&connection).map_err(|e| translate(e, Phase::Open))?;
         let wait = Duration::from_secs(target.guardrails.connect_timeout_s);
-        Ok(Self::new(None, Database::new(connection, snapshot, None, None), CONNECTIONS, wait))
+        let database = Database::new(connection, snapshot, None, None);
+        Ok(Self::new(None, database, target.policy.clone(), wait))
     }
 
-    fn new(opener: Option<Opener>, database: Database, connections: u32, wait: Duration) -> Self {
+    fn new(opener: Option<Opener>, database: Database, policy: Policy, wait: Duration) -> Self {
         let snapshot = database.snapshot();
         let settings = Settings::new()
             .with(Settings::DEFAULT_NAMESPACE, MAIN)
             .with(CATALOG_SETTING, snapshot.catalog())
             .with(MACROS_SETTING, functions(snapshot));
         let resolver = Resolver::new(&settings);
-        Self { pool: Pool::new(opener, database, connections as usize, wait), resolver, settings }
+        Self { pool: Pool::new(opener, database, CONNECTIONS as usize, wait), resolver, settings, policy }
     }
 
     /// Looks into what the catalogue holds.
@@ -73,15 +76,18 @@ impl DuckdbSession {
         self.pool.run(call, operation, move |conn, _| work(conn.database.snapshot())).await
     }
 
-    /// Runs a judged statement, if the functions that it was judged by are still those of the database.
+    /// Runs a judged statement on the database that is open now. Another file may have taken the place of
+    /// the one that it was judged on, so what its names mean is judged once more.
     async fn judged<T: Send + 'static>(
         &self,
         call: &CallContext,
         operation: &'static str,
+        parsed: Parsed,
         work: impl FnOnce(&Conn, &CallContext) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
+    ) -> Result<Outcome<T>> {
         let known = self.settings.get(MACROS_SETTING).unwrap_or_default().to_owned();
         let catalog = self.settings.get(CATALOG_SETTING).unwrap_or_default().to_owned();
+        let (resolver, policy) = (self.resolver.clone(), self.policy.clone());
         self.pool
             .run(call, operation, move |conn, call| {
                 let snapshot = conn.database.snapshot();
@@ -94,7 +100,15 @@ impl DuckdbSession {
                     .hint("open the target again")
                     .retry(Retry::Never));
                 }
-                work(conn, call)
+                let resolution = resolver.resolve(snapshot, &parsed.needs())?;
+                match judge(&parsed, &resolution, &policy, NameCase::AsciiInsensitive) {
+                    Judgement::Read => work(conn, call).map(Ok),
+                    Judgement::Refused(refusal) => Ok(Err(refusal)),
+                    Judgement::Write => {
+                        let message = "what the names of the statement mean has changed since it was judged";
+                        Ok(Err(Refusal::new(Rule::EngineDisagrees, message)))
+                    }
+                }
             })
             .await
     }
@@ -135,13 +149,15 @@ impl Session for DuckdbSession {
             return Ok(Ok(Estimate::UNKNOWN));
         }
         let (text, params) = (cleared.text().to_owned(), cleared.params().clone());
-        self.judged(call, "estimate", move |conn, call| read::estimate(conn, &text, &params, call).map(Ok))
-            .await
+        self.judged(call, "estimate", cleared.parsed().clone(), move |conn, call| {
+            read::estimate(conn, &text, &params, call)
+        })
+        .await
     }
 
     async fn read(&self, cleared: Cleared, sink: Sink, call: &CallContext) -> Result<Outcome<()>> {
-        self.judged(call, "read", move |conn, call| {
-            read::stream(conn, cleared.text(), cleared.params(), sink, call).map(Ok)
+        self.judged(call, "read", cleared.parsed().clone(), move |conn, call| {
+            read::stream(conn, cleared.text(), cleared.params(), sink, call)
         })
         .await
     }
@@ -153,10 +169,10 @@ impl Session for DuckdbSession {
             ));
         }
         let (text, params) = (cleared.text().to_owned(), cleared.params().clone());
-        self.judged(call, "explain", move |conn, call| {
+        self.judged(call, "explain", cleared.parsed().clone(), move |conn, call| {
             let estimate = read::estimate(conn, &text, &params, call)?;
             let text = read::plan(conn, &text, &params, call)?;
-            Ok(Ok(Plan { text, estimate }))
+            Ok(Plan { text, estimate })
         })
         .await
     }

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use dbagent_core::{Error, ErrorKind};
+use dbagent_core::session::Verdict;
+use dbagent_core::{Error, ErrorKind, Policy, Request, Rule};
 
-use crate::support::{Ran, Scratch, open, run, target};
+use crate::support::{Ran, Scratch, call, collect, open, run, target};
 
 async fn refused(file: &Path) -> Error {
     let e = open(target(file)).await.map(|_| ()).unwrap_err();
@@ -195,6 +196,18 @@ async fn a_replaced_file_is_opened_anew_unless_it_brings_other_functions() {
     };
     replace("CREATE TABLE users (id INTEGER); INSERT INTO users VALUES (7)");
     assert_eq!(run(&session, "SELECT * FROM users").await.rows(), [["7"]]);
+    // What was judged on one file is judged again on the other: its names may mean something else.
+    let strict = scratch.session_under(Policy::default().deny("main.secret").unwrap()).await;
+    replace(
+        "CREATE TABLE secret (x INTEGER); CREATE TABLE open_table (x INTEGER); CREATE VIEW v AS FROM open_table",
+    );
+    let Ok(Verdict::Cleared(cleared)) = strict.judge(Request::text("FROM v"), None, &call()).await else {
+        panic!("not cleared");
+    };
+    replace(
+        "CREATE TABLE secret (x INTEGER); CREATE TABLE open_table (x INTEGER); CREATE VIEW v AS FROM secret",
+    );
+    assert_eq!(collect(strict.read(cleared, &call()).unwrap()).await.refusal().rule, Rule::DeniedObject);
     replace("CREATE TABLE users (id INTEGER); CREATE MACRO abs(x) AS (SELECT 'mine')");
     let e = run(&session, "SELECT abs(id) FROM users").await.error();
     assert_eq!(e.kind(), ErrorKind::Conflict, "{e}");
