@@ -1,6 +1,6 @@
 //! A folder of files as a database: CSV files are asked in SQL, guarded like any other database.
 //!
-//! `cargo run --package dbagent-examples --features duckdb --example duckdb_lake`
+//! `cargo run --package dbagent-examples --features dbagent/duckdb --example duckdb_lake`
 //!
 //! It needs the library of DuckDB; `crates/dbagent-duckdb/README.md` says how to get it.
 #![expect(clippy::print_stdout, reason = "an example shows what it found")]
