@@ -13,7 +13,7 @@
 //! # }
 //! ```
 //!
-//! Each database is a feature: `sqlite`, `postgres`, `mysql`, `mariadb`. So are the models: `openai` (any OpenAI-compatible server) and
+//! Each database is a feature: `sqlite`, `duckdb`, `postgres`, `mysql`, `mariadb`. So are the models: `openai` (any OpenAI-compatible server) and
 //! `offline` (a deterministic planner that needs no network). The default is none; `full` is all.
 //!
 //! The building blocks are re-exported from [`dbagent_core`]: the guarded session without any model, the
@@ -25,6 +25,9 @@ pub use dbagent_core::*;
 
 pub use light::{LightAgent, LightAgentBuilder};
 
+/// DuckDB files, and folders of Parquet, CSV and JSON files.
+#[cfg(feature = "duckdb")]
+pub use dbagent_duckdb as duckdb;
 /// MariaDB.
 #[cfg(feature = "mariadb")]
 pub use dbagent_mariadb as mariadb;
@@ -45,6 +48,8 @@ pub use dbagent_postgres as postgres;
 pub use dbagent_sqlite as sqlite;
 
 // A crate that no source names is not linked and registers nothing.
+#[cfg(feature = "duckdb")]
+use dbagent_duckdb as _;
 #[cfg(feature = "mariadb")]
 use dbagent_mariadb as _;
 #[cfg(feature = "mysql")]
@@ -56,6 +61,8 @@ use dbagent_sqlite as _;
 
 /// The dialects that this build was made with, by feature.
 pub const BUILT_WITH: &[&str] = &[
+    #[cfg(feature = "duckdb")]
+    "duckdb",
     #[cfg(feature = "mariadb")]
     "mariadb",
     #[cfg(feature = "mysql")]

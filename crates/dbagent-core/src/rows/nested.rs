@@ -32,10 +32,12 @@ fn is_nested(kind: &DataType) -> bool {
             | DataType::FixedSizeList(..)
             | DataType::Struct(_)
             | DataType::Map(..)
+            | DataType::Union(..)
     )
 }
 
-/// Lists become arrays, structs objects in the order of their fields, maps arrays of entries.
+/// Lists become arrays, structs objects in the order of their fields, maps arrays of entries, unions an
+/// object of the one member that the value has.
 fn json(array: &dyn Array, row: usize, depth: usize) -> String {
     if array.is_null(row) {
         return "null".to_owned();
@@ -65,6 +67,13 @@ fn json(array: &dyn Array, row: usize, depth: usize) -> String {
                 })
                 .collect();
             format!("{{{}}}", members.join(","))
+        }
+        DataType::Union(fields, _) => {
+            let union = array.as_union();
+            let member = union.type_id(row);
+            let name = fields.iter().find(|(id, _)| *id == member).map_or("", |(_, f)| f.name().as_str());
+            let value = json(union.child(member), union.value_offset(row), depth + 1);
+            format!("{{{}:{value}}}", serde_json::Value::from(name))
         }
         _ => mixed_json(&Cell::of(array, row)),
     }

@@ -204,7 +204,14 @@ fn moment(array: &dyn Array, row: usize, zoned: bool) -> Cell<'static> {
             stamp(temporal::timestamp_ns_to_datetime(v), v)
         }
     };
-    text.map_or_else(|| Cell::Other(format!("{raw} out of range of {}", array.data_type())), Cell::Time)
+    let end = if matches!(array.data_type(), DataType::Date32) { i32::MAX.into() } else { i64::MAX };
+    match text {
+        Some(text) => Cell::Time(text),
+        // Engines keep the infinities of time at the two ends of what a date or moment holds.
+        None if raw == end => Cell::Time("infinity".to_owned()),
+        None if raw == -end => Cell::Time("-infinity".to_owned()),
+        None => Cell::Other(format!("{raw} out of range of {}", array.data_type())),
+    }
 }
 
 /// Whether a column mixes types.
@@ -299,6 +306,37 @@ mod tests {
         assert_eq!(Cell::Int(5).to_json(), serde_json::json!(5));
         assert_eq!(Cell::Float(f64::NAN).to_json(), serde_json::json!("NaN"));
         assert_eq!(Cell::Bytes(&[0, 255]).to_json(), serde_json::json!("00ff"));
+    }
+
+    #[test]
+    fn the_ends_of_time_are_infinite_and_what_no_calendar_holds_keeps_its_number() {
+        let texts = |array: &dyn Array| -> Vec<String> {
+            (0..array.len()).map(|row| Cell::of(array, row).to_text()).collect()
+        };
+        let dates = arrow_array::Date32Array::from(vec![i32::MAX, -i32::MAX, i32::MAX - 1]);
+        assert_eq!(texts(&dates), ["infinity", "-infinity", "2147483646 out of range of Date32"]);
+        let moments = arrow_array::TimestampMicrosecondArray::from(vec![i64::MAX, -i64::MAX, i64::MIN, 0]);
+        let out = "-9223372036854775808 out of range of Timestamp(µs)";
+        assert_eq!(texts(&moments), ["infinity", "-infinity", out, "1970-01-01T00:00:00"]);
+    }
+
+    #[test]
+    fn a_union_is_the_member_that_it_has() {
+        use arrow_array::{ArrayRef, Int64Array, StringArray, UnionArray};
+        use arrow_schema::UnionFields;
+        let fields: UnionFields = [
+            (0, std::sync::Arc::new(Field::new("number", DataType::Int64, true))),
+            (1, std::sync::Arc::new(Field::new("a \"text\"", DataType::Utf8, true))),
+        ]
+        .into_iter()
+        .collect();
+        let children: Vec<ArrayRef> = vec![
+            std::sync::Arc::new(Int64Array::from(vec![Some(1), None, None])),
+            std::sync::Arc::new(StringArray::from(vec![None, Some("x"), None])),
+        ];
+        let union = UnionArray::try_new(fields, vec![0_i8, 1, 1].into(), None, children).unwrap();
+        let texts: Vec<String> = (0..3).map(|row| Cell::of(&union, row).to_text()).collect();
+        assert_eq!(texts, [r#"{"number":1}"#, r#"{"a \"text\"":"x"}"#, r#"{"a \"text\"":null}"#]);
     }
 
     #[test]

@@ -1,0 +1,146 @@
+//! One open database, a few calls at a time, each on a thread and a connection of its own.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dbagent_core::context::CallContext;
+use dbagent_core::{Error, ErrorKind, Result};
+use duckdb::Connection;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::connect::{Database, Opener, closed};
+use crate::watch::{Waiting, Watch};
+
+/// The stack of a thread that works for a call: planning recurses as deep as a statement is nested.
+const STACK: usize = 64 << 20;
+
+/// What one call works with.
+pub(crate) struct Conn {
+    pub(crate) db: Connection,
+    pub(crate) database: Arc<Database>,
+}
+
+/// The database of one session.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    permits: Arc<Semaphore>,
+    size: usize,
+    wait: Duration,
+}
+
+struct Shared {
+    /// How to open the database again; none when the host brought the connection.
+    opener: Option<Opener>,
+    current: Mutex<Option<Arc<Database>>>,
+}
+
+impl Pool {
+    pub(crate) fn new(opener: Option<Opener>, database: Database, size: usize, wait: Duration) -> Self {
+        let current = Mutex::new(Some(Arc::new(database)));
+        Self {
+            shared: Arc::new(Shared { opener, current }),
+            permits: Arc::new(Semaphore::new(size)),
+            size,
+            wait,
+        }
+    }
+
+    /// Runs `work` on a connection, off the async threads. The statement is interrupted when the call is
+    /// over or the future is dropped.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooManyConnections`] when none became free in time; what `work` says.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        call: &CallContext,
+        operation: &'static str,
+        work: impl FnOnce(&mut Conn, &CallContext) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let permit = self.permit(call, operation).await?;
+        let shared = Arc::clone(&self.shared);
+        let own_call = call.clone();
+        let watch = Arc::new(Watch::default());
+        let working = Arc::clone(&watch);
+        let (tx, rx) = oneshot::channel();
+        std::thread::Builder::new()
+            .name(format!("duckdb-{operation}"))
+            .stack_size(STACK)
+            .spawn(move || {
+                let outcome = catch_unwind(AssertUnwindSafe(|| {
+                    let mut conn = shared.take()?;
+                    working.begin(conn.db.interrupt_handle());
+                    work(&mut conn, &own_call)
+                }));
+                working.end();
+                drop(permit);
+                // A receiver that is gone gave up; the outcome matters to nobody.
+                _ = tx.send(outcome);
+            })
+            .map_err(|e| {
+                Error::new(ErrorKind::Exhausted, "no thread could be started for a statement")
+                    .op(operation)
+                    .source(e)
+            })?;
+        let waiting = Waiting(Arc::clone(&watch));
+        tokio::spawn(watch.guard(call.clone()));
+        let outcome = rx.await;
+        drop(waiting);
+        match outcome {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) | Err(_) => {
+                Err(Error::new(ErrorKind::Internal, "a statement of DuckDB ended in a panic").op(operation))
+            }
+        }
+    }
+
+    async fn permit(
+        &self,
+        call: &CallContext,
+        operation: &'static str,
+    ) -> Result<tokio::sync::OwnedSemaphorePermit> {
+        let acquire = tokio::time::timeout(self.wait, Arc::clone(&self.permits).acquire_owned());
+        match call.bound(operation, acquire).await? {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) => Err(closed().op(operation)),
+            Err(_) => Err(Error::new(
+                ErrorKind::TooManyConnections,
+                format!("all {} connections to this database are busy", self.size),
+            )
+            .op(operation)
+            .with("waited", format!("{:?}", self.wait))
+            .hint("wait for other questions to end, or run fewer at once")
+            .retry(dbagent_core::Retry::Later)),
+        }
+    }
+
+    /// Closes the database now, or when the last call ends.
+    pub(crate) fn close(&self) {
+        self.permits.close();
+        self.shared.lock().take();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Database>>> {
+        // A panic while holding the lock leaves a whole database, or none.
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new connection to the database, opened again when another file took its place.
+    fn take(&self) -> Result<Conn> {
+        // Held while opening, so that calls that come meanwhile do not open it again.
+        let mut current = self.lock();
+        let Some(open) = current.as_ref().map(Arc::clone) else { return Err(closed()) };
+        let database = match &self.opener {
+            Some(opener) if opener.is_stale(&open)? => {
+                let database = Arc::new(opener.open()?);
+                *current = Some(Arc::clone(&database));
+                database
+            }
+            _ => open,
+        };
+        drop(current);
+        Ok(Conn { db: database.connect()?, database })
+    }
+}

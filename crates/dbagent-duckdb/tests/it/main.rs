@@ -1,0 +1,25 @@
+//! Everything about DuckDB that needs the real engine.
+
+// Marked as tests, so that their helpers may unwrap.
+#[cfg(test)]
+mod catalogue;
+#[cfg(test)]
+mod columns;
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod depth;
+#[cfg(test)]
+mod door;
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+mod lake;
+#[cfg(test)]
+mod stopping;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod types;
