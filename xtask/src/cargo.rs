@@ -1,7 +1,7 @@
 //! Running cargo, with its output passed on as it comes.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -91,8 +91,13 @@ pub(crate) struct Program {
 }
 
 /// Builds with the given arguments and returns the programs that came of it.
-pub(crate) fn build(folder: &Path, arguments: &[String]) -> Result<Vec<Program>> {
+pub(crate) fn build(
+    folder: &Path,
+    arguments: &[String],
+    environment: &[(String, OsString)],
+) -> Result<Vec<Program>> {
     let mut command = cargo(folder);
+    command.envs(environment.iter().cloned());
     command.args(["build", "--message-format", "json-render-diagnostics"]).args(arguments);
     announce(&command);
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| cannot_start(&command))?;

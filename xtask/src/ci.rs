@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::library::Library;
 use crate::report::{self, Outcome};
 use crate::workspace::Workspace;
 use crate::{cargo, deadline, docs, features, firewall, licenses, outside, tidy};
@@ -121,14 +122,17 @@ fn rustdoc(workspace: &Workspace) -> Result<Outcome> {
 /// Runs each example as a reader would, but with nothing on its standard input.
 fn examples(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.root().join("examples");
-    let mut programs = cargo::build(workspace.root(), &docs::programs(workspace)?)?;
+    let (library, servers) = Library::fetch(workspace);
+    let environment = library.environment();
+    let mut programs =
+        cargo::build(workspace.root(), &docs::programs(&library.fit(workspace))?, &environment)?;
     programs.sort_by(|left, right| left.name.cmp(&right.name));
     let mut outcome = Outcome::success();
     let mut ran = 0;
     for program in programs.iter().filter(|program| program.is_example && program.package_folder == folder) {
         println!("── example {}", program.name);
         let mut command = std::process::Command::new(&program.path);
-        command.current_dir(workspace.root()).stdin(Stdio::null());
+        command.current_dir(workspace.root()).stdin(Stdio::null()).envs(environment.iter().cloned());
         let problem = match deadline::run_within(&mut command, EXAMPLE_LIMIT)? {
             Some(status) if status.success() => None,
             Some(status) => Some(format!("example {} ended with {status}", program.name)),
@@ -144,6 +148,7 @@ fn examples(workspace: &Workspace) -> Result<Outcome> {
         outcome.add(Outcome::failure("no example was found; examples/ holds them, one file each"));
     }
     println!("examples: {}", report::count(ran, "program"));
+    outcome.skipped.extend(servers.skips().iter().cloned());
     Ok(outcome)
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use crate::cargo;
+use crate::library::Library;
 use crate::report::{Outcome, count};
 use crate::workspace::Workspace;
 
@@ -61,16 +62,26 @@ fn generated(root: &Path) -> Result<Vec<Generated>> {
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcome> {
-    let programs = cargo::build(workspace.root(), &programs(workspace)?)?;
+    let (library, servers) = Library::fetch(workspace);
+    let environment = library.environment();
+    let programs = cargo::build(workspace.root(), &programs(&library.fit(workspace))?, &environment)?;
     let Some(dbagent) = programs.iter().find(|program| program.name == "dbagent" && !program.is_example)
     else {
         bail!("the workspace built no program called `dbagent`; is crates/dbagent-cli a member?");
     };
     let mut problems = Vec::new();
     let all = generated(workspace.root())?;
+    let mut skipped = Vec::new();
     for generated in &all {
+        // A program without DuckDB does not know what it can do.
+        if !library.is_there() && generated.words.first().is_some_and(|word| word == "dialects") {
+            skipped.push(generated.file.clone());
+            continue;
+        }
         let mut command = std::process::Command::new(&dbagent.path);
-        let text = cargo::output(command.current_dir(workspace.root()).args(&generated.words))?;
+        let text = cargo::output(
+            command.current_dir(workspace.root()).envs(environment.iter().cloned()).args(&generated.words),
+        )?;
         let path = workspace.root().join(&generated.file);
         let old = if path.is_file() {
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", generated.file))?
@@ -92,7 +103,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
             println!("docs: wrote {}", generated.file);
         }
     }
-    Ok(Outcome::of_problems("docs", &count(all.len(), "generated text"), problems))
+    let mut outcome =
+        Outcome::of_problems("docs", &count(all.len() - skipped.len(), "generated text"), problems);
+    if !skipped.is_empty() {
+        println!("SKIPPED duckdb: {} needs its library", skipped.join(", "));
+    }
+    outcome.skipped.extend(servers.skips().iter().cloned());
+    Ok(outcome)
 }
 
 /// Whether all is up to date, as a step of CI.

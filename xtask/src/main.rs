@@ -16,6 +16,7 @@ mod docs;
 mod features;
 mod firewall;
 mod fuzz;
+mod library;
 mod licenses;
 mod outside;
 mod report;

@@ -12,10 +12,11 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::library::{self, Library};
 use crate::report::{self, Outcome, count};
 use crate::workspace::Workspace;
 use crate::{cargo, outside, tools};
-use servers::Servers;
+pub(crate) use servers::Servers;
 use tally::Tally;
 
 /// Install and start what the tests need, run them all, say what was skipped.
@@ -59,11 +60,25 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
         println!("{skip}");
         tally.take(skip);
     }
+    let library = Library::of(&servers);
+    // Without the library, what is linked with it is not built; the skip is printed above.
+    let suites = if library.is_there() || !workspace.build_on(&packages, library::CRATE) {
+        suites
+    } else {
+        let left = arguments.names.iter().filter(|name| !is_of_library(workspace, name));
+        let names: Vec<String> = left.cloned().collect();
+        if names.is_empty() && !arguments.names.is_empty() {
+            Vec::new()
+        } else {
+            self::suites(&library.fit(workspace), &names)?
+        }
+    };
     for suite in suites {
         println!("── {}", suite.name);
         let failed_before = tally.failed();
         let mut command = command(workspace, &suite, &arguments.harness);
         command.envs(servers.variables().iter().cloned());
+        command.envs(library.environment());
         let status = cargo::stream(&mut command, |line| tally.take(line))?;
         tally.end_of_suite();
         if !status.success() && tally.failed() == failed_before {
@@ -74,6 +89,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
     let (text, outcome) = conclude(tally, &report::required_names());
     println!("{text}");
     Ok(outcome)
+}
+
+/// Whether a name means a package that is nothing without the library.
+fn is_of_library(workspace: &Workspace, name: &str) -> bool {
+    let own =
+        |package: &cargo_metadata::Package| package.dependencies.iter().any(|d| d.name == library::CRATE);
+    workspace.find(name).is_ok_and(own)
 }
 
 fn suites(workspace: &Workspace, names: &[String]) -> Result<Vec<Suite>> {

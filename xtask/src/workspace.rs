@@ -9,11 +9,13 @@ use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package};
 use crate::report;
 
 /// The workspace that this xtask was built in.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Workspace {
     root: PathBuf,
     target: PathBuf,
     members: Vec<Package>,
+    /// A crate that cannot be linked here; what needs it is not selected.
+    unlinkable: Option<&'static str>,
 }
 
 impl Workspace {
@@ -26,7 +28,7 @@ impl Workspace {
             )?;
         let mut members: Vec<Package> = metadata.workspace_packages().into_iter().cloned().collect();
         members.sort_by(|left, right| left.name.as_str().cmp(right.name.as_str()));
-        Ok(Self { root, target: metadata.target_directory.into_std_path_buf(), members })
+        Ok(Self { root, target: metadata.target_directory.into_std_path_buf(), members, unlinkable: None })
     }
 
     /// The folder of the root manifest.
@@ -63,6 +65,34 @@ impl Workspace {
         bail!("no package or dialect `{word}` here; {hint}there are: {}", names.join(", "))
     }
 
+    /// The same workspace, of which nothing is selected that is linked with a crate.
+    pub(crate) fn without(&self, unlinkable: &'static str) -> Self {
+        Self { unlinkable: Some(unlinkable), ..self.clone() }
+    }
+
+    /// Whether a package is linked with what cannot be linked here, whatever its features.
+    fn is_left_out(&self, member: &Package) -> bool {
+        let Some(unlinkable) = self.unlinkable else { return false };
+        let needs =
+            |dependency: &cargo_metadata::Dependency| dependency.name == unlinkable && !dependency.optional;
+        member.dependencies.iter().any(needs)
+    }
+
+    /// Whether a feature, as `package/feature`, leads to a package that is left out.
+    fn leads_to_left_out(&self, feature: &str) -> bool {
+        let Some((package, feature)) = feature.split_once('/') else { return false };
+        let Some(turns_on) = self.member(package).and_then(|member| member.features.get(feature)) else {
+            return false;
+        };
+        turns_on.iter().any(|word| match (word.strip_prefix("dep:"), word.split_once('/')) {
+            (Some(optional), _) => self.member(optional).is_some_and(|member| self.is_left_out(member)),
+            (None, Some((other, feature))) => {
+                self.leads_to_left_out(&format!("{}/{feature}", other.trim_end_matches('?')))
+            }
+            (None, None) => self.leads_to_left_out(&format!("{package}/{word}")),
+        })
+    }
+
     /// Every feature of the given members that can be on at once, as `package/feature`.
     ///
     /// One list serves tests, lints and docs, so that they share what cargo has built. It leaves out
@@ -79,14 +109,26 @@ impl Workspace {
     /// The arguments that select the named packages or dialects, all of them when there is no name,
     /// with [`Self::features_of`] them.
     pub(crate) fn selection(&self, names: &[String]) -> Result<Vec<String>> {
-        let (mut arguments, features) = if names.is_empty() {
-            (vec!["--workspace".to_owned()], Self::features_of(&self.members))
+        let mut arguments = Vec::new();
+        let mut members = Vec::new();
+        if names.is_empty() {
+            arguments.push("--workspace".to_owned());
+            for member in &self.members {
+                if self.is_left_out(member) {
+                    arguments.extend(["--exclude".to_owned(), member.name.to_string()]);
+                } else {
+                    members.push(member);
+                }
+            }
         } else {
-            let members = names.iter().map(|name| self.find(name)).collect::<Result<Vec<_>>>()?;
-            let packages =
-                members.iter().flat_map(|member| ["--package".to_owned(), member.name.to_string()]);
-            (packages.collect(), Self::features_of(members))
-        };
+            for name in names {
+                let member = self.find(name)?;
+                arguments.extend(["--package".to_owned(), member.name.to_string()]);
+                members.push(member);
+            }
+        }
+        let mut features = Self::features_of(members);
+        features.retain(|feature| !self.leads_to_left_out(feature));
         if !features.is_empty() {
             arguments.extend(["--features".to_owned(), features.join(",")]);
         }
@@ -174,5 +216,19 @@ mod tests {
         for kept in ["sqlite", "duckdb", "full"] {
             assert!(is_selectable(kept), "{kept}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_linked_is_not_selected_and_neither_is_what_leads_to_it() {
+        let workspace = Workspace::load().unwrap();
+        let whole = workspace.selection(&[]).unwrap().join(" ");
+        assert!(whole.contains("dbagent/full") && !whole.contains("--exclude"), "{whole}");
+        // SQLite stands for a library here: one package is linked with it, and features lead there.
+        let without = workspace.without("rusqlite").selection(&[]).unwrap().join(" ");
+        assert!(without.contains("--exclude dbagent-sqlite"), "{without}");
+        for gone in ["dbagent/sqlite", "dbagent/full", "dbagent-cli/sqlite"] {
+            assert!(whole.contains(gone) && !without.contains(gone), "{gone}: {without}");
+        }
+        assert!(without.contains("dbagent-cli/openai"), "{without}");
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn needed(workspace: &Workspace, packages: &[String]) -> Vec<&'static
 
 /// Servers that are up for as long as this lives. Those that were up before stay.
 #[derive(Default)]
-pub(super) struct Servers {
+pub(crate) struct Servers {
     leases: Vec<Lease>,
     variables: Vec<(String, String)>,
     skips: Vec<String>,
@@ -55,7 +55,7 @@ pub(super) struct Servers {
 
 impl Servers {
     /// Brings up what can be had.
-    pub(super) fn bring_up(workspace: &Workspace, names: &[&'static str]) -> Self {
+    pub(crate) fn bring_up(workspace: &Workspace, names: &[&'static str]) -> Self {
         let mut servers = Self::default();
         let (wanted, of_person) = split(names, |variable| env::var_os(variable).is_some());
         for line in of_person {
@@ -80,12 +80,12 @@ impl Servers {
     }
 
     /// What tests find them by.
-    pub(super) fn variables(&self) -> &[(String, String)] {
+    pub(crate) fn variables(&self) -> &[(String, String)] {
         &self.variables
     }
 
     /// A line for each that cannot be had, with the reason.
-    pub(super) fn skips(&self) -> &[String] {
+    pub(crate) fn skips(&self) -> &[String] {
         &self.skips
     }
 
