@@ -151,7 +151,7 @@ fn what_is_no_database_says_why() {
         ("broken.db", 3, "error: "),
         ("tmp", 3, "folder"),
         ("nosuch://x", 2, "sqlite://"),
-        ("postgres://h/x", 2, "feature `postgres`"),
+        ("mongodb://h/x", 2, "no dialect for this database yet"),
         ("sqlite:///a%zz.db", 2, "%25"),
     ] {
         let ran = place.run(["run", word, "SELECT 1"]);

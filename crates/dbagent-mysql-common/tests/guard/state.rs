@@ -160,6 +160,10 @@ fn questions(database: &str) -> Vec<(&'static str, String)> {
             "reference systems",
             "SELECT COUNT(*) FROM information_schema.ST_SPATIAL_REFERENCE_SYSTEMS".to_owned(),
         ));
+        all.push((
+            "replication",
+            "SELECT HOST, PORT FROM performance_schema.replication_connection_configuration".to_owned(),
+        ));
         all.push(("table spaces", "SELECT NAME FROM information_schema.INNODB_TABLESPACES".to_owned()));
         all.push(("groups", "SELECT RESOURCE_GROUP_NAME FROM information_schema.RESOURCE_GROUPS".to_owned()));
         all.push(("waiting", "SELECT OBJECT_TYPE, OBJECT_NAME, LOCK_TYPE FROM performance_schema.metadata_locks \
