@@ -62,7 +62,11 @@ fn one_dialect_is_shown_and_an_unknown_one_is_named() {
     assert!(ran.out.starts_with("|  | SQLite |"), "{}", ran.out);
     let ran = place.run(["dialects", "oracle"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("oracle") && ran.err.contains("it has ") && ran.err.contains("sqlite"), "{}", ran.err);
+    assert!(
+        ran.err.contains("oracle") && ran.err.contains("it has ") && ran.err.contains("sqlite"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
