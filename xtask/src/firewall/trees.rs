@@ -38,9 +38,17 @@ pub(super) fn check(feature: Option<&str>, tree: &BTreeSet<String>, bans: &[Ban]
         if WITHOUT_NETWORK.contains(&feature) && NETWORK.contains(&name) {
             complain(name, "which talks to a network");
         }
-        let owners = bans.iter().filter(|ban| ban.name == name).flat_map(|ban| &ban.wrappers);
-        let dialects: Vec<&str> =
-            owners.map(String::as_str).filter(|owner| Layer::of(owner) == Some(Layer::Dialect)).collect();
+        let owners: Vec<&str> = bans
+            .iter()
+            .filter(|ban| ban.name == name)
+            .flat_map(|ban| ban.wrappers.iter().map(String::as_str))
+            .collect();
+        let of = |layer| owners.iter().copied().filter(move |owner| Layer::of(owner) == Some(layer));
+        let dialects: Vec<&str> = of(Layer::Dialect).collect();
+        // What a family shares may own a driver, and comes with each of its dialects.
+        if of(Layer::Shared).any(|owner| tree.contains(owner)) {
+            continue;
+        }
         if !dialects.is_empty() && !own.is_some_and(|own| dialects.contains(&own)) {
             complain(name, "the driver or grammar of another dialect");
         }
@@ -73,6 +81,19 @@ mod tests {
     fn one_dialect_brings_its_driver_and_nothing_else() {
         let tree = names(&["dbagent", "dbagent-core", "dbagent-sql", "dbagent-sqlite", "rusqlite"]);
         assert_eq!(check(Some("sqlite"), &tree, &bans()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_family_shares_its_driver_and_nobody_else_has_it() {
+        let shared = Ban {
+            name: "sqlx".to_owned(),
+            wrappers: words(&["dbagent-mysql-common", "dbagent-postgres"]),
+            reason: String::new(),
+        };
+        let tree = names(&["dbagent", "dbagent-core", "dbagent-mysql", "dbagent-mysql-common", "sqlx"]);
+        assert_eq!(check(Some("mysql"), &tree, std::slice::from_ref(&shared)), Vec::<String>::new());
+        let tree = names(&["dbagent", "dbagent-core", "dbagent-sqlite", "rusqlite", "sqlx"]);
+        assert_eq!(check(Some("sqlite"), &tree, &[shared]).len(), 1);
     }
 
     #[test]
