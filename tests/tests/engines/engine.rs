@@ -18,7 +18,6 @@ const SERVERS: &[(&str, &str)] = &[
     ("postgres", "DBAGENT_TEST_POSTGRES_READER_URL"),
     ("mysql", "DBAGENT_TEST_MYSQL_READER_URL"),
     ("mariadb", "DBAGENT_TEST_MARIADB_READER_URL"),
-    ("duckdb", "DBAGENT_TEST_DUCKDB_URL"),
 ];
 
 /// SQLite, to which the others are compared.

@@ -1,7 +1,7 @@
 //! The same sample database on every engine gives the same answers, asked by the planner and by a model.
 //!
 //! SQLite is a file of the repository; the others are servers whose addresses stand in the environment
-//! (`cargo xtask services`), or a library. What is not there is printed as skipped.
+//! (`cargo xtask services`). What is not there is printed as skipped.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod engine;

@@ -45,7 +45,8 @@ pub(crate) async fn run(url: &str) -> Vec<Figure> {
         url: url.clone(),
         query: QUERY,
         long_query: long_query(),
-        trips: 5,
+        // Begin, settle, prepare, run and put back: once for the estimate, once for the read.
+        trips: 10,
         judging: 500.0,
     };
     let mut figures = measure(&subject, &mut Driver(db)).await;
