@@ -16,6 +16,7 @@ use crate::app::{App, interrupted};
 use crate::asking::{self, Findings, Status};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::input::{self, invalid};
+use crate::mask::shown_path;
 use crate::out::Out;
 use crate::width::counted;
 
@@ -33,7 +34,7 @@ impl Source {
         }
         let file = File::open(path).map_err(|e| {
             Error::new(ErrorKind::Io, format!("the questions cannot be read: {}", input::reason(&e)))
-                .with("file", path.display())
+                .with("file", shown_path(path))
                 .source(e)
         })?;
         Ok(Self(Box::new(BufReader::new(file))))
