@@ -214,7 +214,7 @@ guardrails = { query_timeout_s = 9 }
         let text = refusal("[guardrails]\nquery_timeout_s = \"canary\"");
         assert!(text.contains("guardrails.query_timeout_s must be a whole number, not a text"), "{text}");
         assert!(text.contains("line: 2") && !text.contains("canary"), "{text}");
-        assert!(refusal("[guardrails]\ndefault_rows = -1").contains("at least 0"));
+        assert!(refusal("[guardrails]\ndefault_rows = -1").contains("at least 1"));
         assert!(refusal("[models.a]\nmodel = \"x\"\nactions = \"jason\"").contains("\"native\" or \"json\""));
         assert!(refusal("[models.a]\nwindow = 1").contains("models.a needs the key model"));
         let text = refusal("[databases.a]\nurl = \"x://y\"\ncredential = { password = [\"canary\"] }");

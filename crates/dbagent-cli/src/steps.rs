@@ -318,7 +318,7 @@ fn most((usual, verbose): (usize, usize), is_verbose: bool) -> usize {
 /// Values one after the other; a list that is only repeated is written once.
 fn listed(values: &[String]) -> String {
     let repeats = |period: usize| values.chunks(period).all(|part| values.starts_with(part));
-    let period = (1..=values.len() / 3).find(|p| values.len() % p == 0 && repeats(*p));
+    let period = (1..=values.len() / 3).find(|p| values.len().is_multiple_of(*p) && repeats(*p));
     match period.and_then(|p| Some((values.get(..p)?, values.len() / p))) {
         Some((part, times)) => format!("{} ({times} times)", part.join(", ")),
         None => values.join(", "),

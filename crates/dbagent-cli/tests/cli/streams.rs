@@ -117,7 +117,7 @@ fn ctrl_c_ends_the_question_and_not_the_chat() {
     let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
     assert_eq!(said.status.code(), Some(0), "{out}{err}");
     assert!(out.contains(" 42\n"), "{out}{err}");
-    assert!(err.contains("cancelled"), "{err}");
+    assert!(err.contains("Cancelled."), "{err}");
     drop(asked);
 }
 
