@@ -1,12 +1,15 @@
 //! A place in a statement, shown under its line.
 
 use dbagent::guard::Span;
-use dbagent::text::is_unsafe;
+use dbagent::text::{is_unsafe, mask_urls};
 
 use crate::width::width;
 
 /// The line of the statement that holds the place, and marks under it; nothing when the place is outside.
+/// Credentials in URLs are stars.
 pub(crate) fn lines(statement: &str, span: Span, room: usize) -> Vec<String> {
+    let masked = mask_urls(statement);
+    let statement = masked.as_ref();
     let Some(before) = statement.get(..span.start.min(statement.len())) else { return Vec::new() };
     let line_start = before.rfind('\n').map_or(0, |i| i + 1);
     let line = statement.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();

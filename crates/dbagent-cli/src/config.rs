@@ -18,6 +18,8 @@ pub(crate) use find::{find, state_folder, user_file};
 pub(crate) use origin::Origins;
 pub(crate) use settings::{DatabaseSettings, ModelSettings, Settings, schema};
 
+use crate::mask::shown_path;
+
 /// Where the value of a variable comes from; the environment, except in tests.
 pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -78,7 +80,7 @@ fn read(path: &Path) -> Result<String, Error> {
     let failed = |e: std::io::Error| {
         let why = crate::input::reason(&e);
         Error::new(ErrorKind::Config, format!("the configuration cannot be read: {why}"))
-            .with("file", path.display())
+            .with("file", shown_path(path))
             .source(e)
     };
     let size = std::fs::metadata(path).map_err(failed)?.len();
@@ -87,12 +89,12 @@ fn read(path: &Path) -> Result<String, Error> {
             ErrorKind::Config,
             format!("the configuration has {size} bytes, at most {MAX_BYTES}"),
         )
-        .with("file", path.display()));
+        .with("file", shown_path(path)));
     }
     let bytes = std::fs::read(path).map_err(failed)?;
     String::from_utf8(bytes).map_err(|e| {
         Error::new(ErrorKind::Config, "the configuration is not UTF-8 text")
-            .with("file", path.display())
+            .with("file", shown_path(path))
             .source(e)
     })
 }
@@ -128,7 +130,7 @@ impl Problem {
     }
 
     fn in_file(self, path: &Path) -> Error {
-        let mut e = Error::new(ErrorKind::Config, self.message).with("file", path.display());
+        let mut e = Error::new(ErrorKind::Config, self.message).with("file", shown_path(path));
         if let Some(line) = self.line {
             e = e.with("line", line);
         }

@@ -1,5 +1,7 @@
 //! Hides credentials in texts that a person typed and that come back in a message.
 
+use std::path::Path;
+
 /// Hides what stands between `://` and `@`, and after `?`, in every URL of a text. A password with an `@` in
 /// it is hidden up to the last one of its word.
 pub(crate) fn mask_user_info(text: &str) -> String {
@@ -37,14 +39,38 @@ pub(crate) fn shown_url(url: &dbagent::ConnUrl) -> String {
     if url.rest().contains('@') { mask_user_info(&text) } else { text }
 }
 
-/// A database as a person named it, safe to show: in a text that is no URL, too, everything before an `@`
-/// is hidden, for a mistyped URL holds its password all the same.
+/// A database or a file as a person named it, safe to show: in a text that is no URL, too, everything before
+/// an `@` is hidden, for a mistyped URL holds its password all the same, and so is what follows a key of a
+/// connection string that may be a secret.
 pub(crate) fn mask_name(text: &str) -> String {
-    let text = dbagent::text::shorten(&mask_user_info(text), 200);
-    match text.rsplit_once('@') {
+    let text = mask_user_info(text);
+    let text = match text.rsplit_once('@') {
         Some((before, after)) if !before.ends_with("****") => format!("****@{after}"),
         _ => text,
+    };
+    dbagent::text::shorten(&mask_setting(&text), 200)
+}
+
+/// `Server=h;Pwd=secret` and `host=h password=secret`: from the first secret on nothing is shown, for it may
+/// hold whatever ends a value.
+fn mask_setting(text: &str) -> String {
+    let mut start = 0;
+    for (at, _) in text.match_indices('=') {
+        let key = text.get(start..at).unwrap_or_default();
+        let key = key.rsplit([';', ' ', '&', '?']).find(|word| !word.is_empty()).unwrap_or_default();
+        if dbagent::text::is_secret(key) {
+            return format!("{}=****", text.get(..at).unwrap_or_default());
+        }
+        start = at + 1;
     }
+    text.to_owned()
+}
+
+/// The path of a file as a person named it. One that is not there may be no path at all, and is shown as
+/// the name of a database is.
+pub(crate) fn shown_path(path: &Path) -> String {
+    let text = path.display().to_string();
+    if path.symlink_metadata().is_ok() { text } else { mask_name(&text) }
 }
 
 /// A message that repeats what a person typed in single quotes: a mistyped URL there holds its password all
@@ -82,6 +108,10 @@ mod tests {
         }
         assert_eq!(mask_name("postgres:/bob:canary@db"), "****@db");
         assert_eq!(mask_name("shop"), "shop");
+        assert_eq!(mask_name("Server=h;Uid=b;Pwd=can;ary"), "Server=h;Uid=b;Pwd=****");
+        assert_eq!(mask_name("host=h password = 'can ary'"), "host=h password =****");
+        assert_eq!(mask_name(&format!("{}:canary@h", "b".repeat(300))), "****@h");
+        assert_eq!(mask_name("a=b/c.db"), "a=b/c.db");
         assert_eq!(mask_quoted("argument 'postgres:/b:canary@db/x' found"), "argument '****@db/x' found");
     }
 

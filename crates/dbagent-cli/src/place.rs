@@ -61,20 +61,10 @@ pub(crate) fn find(app: &App, word: &str, access: &Access) -> Result<Place, Erro
     if named.typed {
         warn_of_secrets(app, dialect, &parsed, access);
     }
-    let mut url = parsed;
-    if let Some(password) = password::find(app, dialect, &url, &credential, access)? {
+    if let Some(password) = password::find(app, dialect, &parsed, &credential, access)? {
         credential = credential.set("password", password);
     }
-    // A user in the URL and a password beside it belong together.
-    if credential.get("password").is_some()
-        && url.password().is_none()
-        && let Some(user) = url.user().map(str::to_owned)
-        && credential.get("user").is_none()
-    {
-        credential = credential.set("user", user);
-        url = ConnUrl::parse(&without_user(&named.url))?;
-    }
-    let mut target = Target::new(named.name, url);
+    let mut target = Target::new(named.name, parsed);
     target.credential = credential;
     target.policy = named.policy;
     target.guardrails = named.guardrails;
@@ -155,15 +145,6 @@ fn warn_of_secrets(app: &App, dialect: &Dialect, url: &ConnUrl, access: &Access)
     }
 }
 
-/// The text of a URL without its user.
-fn without_user(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, tail) = rest.split_at(end);
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    format!("{scheme}://{host}{tail}")
-}
-
 #[cfg(test)]
 mod tests {
     use dbagent::{CredentialKey, OpenContext, ParseContext, Parsed, Request, Session};
@@ -209,16 +190,10 @@ mod tests {
             (place.target.url.to_string(), value("user"), value("password"))
         };
         let place = find(&app, "guarded://bob@h:5/x?mode=b", &access(Some(password.clone()))).unwrap();
-        assert_eq!(
-            values(&place),
-            ("guarded://h:5/x?mode=b".into(), Some("bob".into()), Some("canary".into()))
-        );
+        assert_eq!(values(&place), ("guarded://bob@h:5/x?mode=b".into(), None, Some("canary".into())));
         assert_eq!(place.target.guardrails.query_timeout_s, 7);
         let place = find(&app, "shop", &access(None)).unwrap();
-        assert_eq!(
-            values(&place),
-            ("guarded://h/x?a=****".into(), Some("bob".into()), Some("of the file".into()))
-        );
+        assert_eq!(values(&place), ("guarded://bob@h/x?a=****".into(), None, Some("of the file".into())));
         // What the command line says is stronger than the configuration.
         let place = find(&app, "shop", &access(Some(password))).unwrap();
         assert_eq!(values(&place).2, Some("canary".into()));
@@ -230,12 +205,6 @@ mod tests {
         let app = App::new(Global { quiet: true, ..Global::default() });
         let e = find(&app, "guarded://h", &access(Some("absent".into()))).err().unwrap();
         assert!(e.to_string().contains("password file"), "{e}");
-    }
-
-    #[test]
-    fn the_user_is_taken_out_of_a_url() {
-        assert_eq!(without_user("postgres://bob@db:5/x?a=b@c"), "postgres://db:5/x?a=b@c");
-        assert_eq!(without_user("sqlite:///a@b.db"), "sqlite:///a@b.db");
     }
 
     #[test]

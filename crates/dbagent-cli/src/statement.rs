@@ -12,6 +12,7 @@ use crate::app::{App, cancellable};
 use crate::caret;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::format::{Format, RowsWriter};
+use crate::mask::mask_user_info;
 use crate::out::Out;
 use crate::steps::time;
 use crate::width::{counted, wrap};
@@ -156,8 +157,12 @@ pub(crate) fn refusal_lines(
             lines.push(format!("  {}", paint.red(marks)));
         }
     }
-    let indented =
-        |text: &str| wrap(&printable(text), room).into_iter().map(|l| format!("  {l}")).collect::<Vec<_>>();
+    let indented = |text: &str| {
+        wrap(&mask_user_info(&printable(text)), room)
+            .into_iter()
+            .map(|l| format!("  {l}"))
+            .collect::<Vec<_>>()
+    };
     lines.extend(indented(&refusal.message));
     lines.extend(indented(&format!("Instead: {}", refusal.advice)));
     lines

@@ -9,10 +9,11 @@ use dbagent::fact::{ArtifactFigures, Fact};
 use dbagent::json::{Json, JsonLimits};
 use dbagent::model::ToolCall;
 use dbagent::observe::{FRAME_CLOSE, FRAME_OPEN};
-use dbagent::text::{printable, shorten, thousands};
+use dbagent::text::{mask_urls, printable, shorten, thousands};
 
 use crate::caret;
 use crate::highlight;
+use crate::mask::mask_user_info;
 use crate::paint::Paint;
 use crate::ui::{Busy, Ui};
 use crate::width::{counted, pad, width, wrap};
@@ -85,7 +86,8 @@ impl<'a> Steps<'a> {
             }
             EventKind::Judged { key, statement, refusal } => {
                 if let Some(call) = self.calls.get_mut(key) {
-                    call.statement = Some(statement.clone());
+                    let statement = mask_urls(statement);
+                    call.statement = Some(statement.clone().into_owned());
                     call.refusal.clone_from(refusal);
                     let message = format!("{} {statement}", call.tool);
                     self.busy.update(&message);
@@ -201,7 +203,7 @@ impl Call {
                 }
                 (None, _) => {}
             }
-            lines.extend(wrap(&shown(&refusal.message, 500), room));
+            lines.extend(wrap(&shown(&mask_user_info(&refusal.message), 500), room));
             return lines.into_iter().map(|l| paint.red(l)).collect();
         }
         if is_error {
@@ -351,7 +353,7 @@ fn folded(statement: &str) -> String {
 
 /// A statement, wrapped and coloured.
 pub(crate) fn statement_lines(statement: &str, room: usize, verbose: bool, paint: Paint) -> Vec<String> {
-    let statement = printable(statement.trim()).replace('\t', "  ");
+    let statement = printable(&mask_urls(statement.trim())).replace('\t', "  ");
     let statement = if verbose { statement } else { folded(&statement) };
     let text = shorten(&statement, most(MAX_STATEMENT, verbose));
     wrap(&text, room).into_iter().map(|line| highlight::statement(&line, paint)).collect()

@@ -1,10 +1,13 @@
 //! Small things about text that is shown: shortening that says so, escaping of what must not act,
-//! counting of tokens, near misses.
+//! hiding of credentials, counting of tokens, near misses.
 
+mod mask;
 mod tokens;
 
 use std::fmt::Write as _;
 
+pub(crate) use mask::may_be_password;
+pub use mask::{is_secret, mask_urls};
 pub use tokens::estimate_tokens;
 
 /// Shortens a text to about `max` characters and says by how much. Shorter texts come back unchanged.

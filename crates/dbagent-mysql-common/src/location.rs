@@ -71,8 +71,10 @@ impl Location {
         };
         if let Some(database) = path.map(decode).transpose()?.filter(|d| !d.is_empty()) {
             if database.contains('/') && !path.is_some_and(|p| p.to_ascii_lowercase().contains("%2f")) {
-                return Err(config(format!("the URL names no database: {database:?} holds a /"))
-                    .hint("write scheme://user@host:port/database; a / in a name is written %2F"));
+                return Err(config(
+                    "the URL names no database: what stands behind the host holds a /".to_owned(),
+                )
+                .hint("write scheme://user@host:port/database; a / in a name is written %2F"));
             }
             settings = once(settings, "database", Secret::new(database))?;
         }
@@ -139,23 +141,28 @@ fn once(settings: Credential, key: &str, value: Secret) -> Result<Credential> {
 }
 
 /// `host`, `host:port`, `[v6]`, `[v6]:port`, or nothing.
+/// What is wrong is not repeated: a password whose @ was forgotten may stand there.
 fn host_and_port(authority: &str) -> Result<(String, u16)> {
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let Some((host, after)) = rest.split_once(']') else {
-            return Err(config(format!("the address in {authority:?} has no closing ]")));
+            return Err(config("the address in the URL has no closing ]".to_owned()));
         };
         if host.parse::<std::net::Ipv6Addr>().is_err() {
-            return Err(config(format!("[{host}] is no IPv6 address")));
+            return Err(config("what stands in brackets in the URL is no IPv6 address".to_owned()));
         }
         match after.strip_prefix(':') {
             Some(port) => (host, Some(port)),
             None if after.is_empty() => (host, None),
-            None => return Err(config(format!("{after:?} stands behind the address in {authority:?}"))),
+            None => {
+                return Err(config(
+                    "something else than a port stands behind the address in the URL".to_owned(),
+                ));
+            }
         }
     } else {
         match authority.split_once(':') {
             Some((_, port)) if port.contains(':') => {
-                return Err(config(format!("{authority:?} is no host and port"))
+                return Err(config("what the URL names is no host and port".to_owned())
                     .hint("write an IPv6 address in brackets: [::1]:3306"));
             }
             Some((host, port)) => (host, Some(port)),
@@ -163,15 +170,17 @@ fn host_and_port(authority: &str) -> Result<(String, u16)> {
         }
     };
     if host.contains(',') {
-        return Err(config(format!("{authority:?} names several hosts"))
-            .hint("name one; the other is another target"));
+        return Err(
+            config("the URL names several hosts".to_owned()).hint("name one; the other is another target")
+        );
     }
     let port = match port {
         None | Some("") => PORT,
         Some(text) => match text.parse::<u16>() {
             Ok(port) if port > 0 => port,
             _ => {
-                return Err(config(format!("{text:?} is no port")).hint("a port is a number from 1 to 65535"));
+                return Err(config("what stands behind the host in the URL is no port".to_owned())
+                    .hint("a port is a number from 1 to 65535"));
             }
         },
     };
@@ -264,5 +273,19 @@ mod tests {
     fn the_password_does_not_show() {
         let l = of("mysql://bob:canary@h/x").unwrap();
         assert!(!format!("{l:?}").contains("canary"));
+        // Without its @ it is read as a host, a port or a database.
+        for url in [
+            "mysql://bob:canary",
+            "mysql://bob:canary/x",
+            "mysql://bob:ca/canary/x",
+            "mysql://bob:a:canary",
+            "mysql://[::1]canary",
+            "mysql://[canary]",
+            "mysql://[canary",
+            "mysql://a,bob:canary",
+        ] {
+            let e = of(url).unwrap_err();
+            assert!(!format!("{e} {e:?} {:?}", e.hint_text()).contains("canary"), "{url}: {e}");
+        }
     }
 }

@@ -38,9 +38,14 @@ impl Location {
             None if is_windows_path(&rest) => &rest,
             None if rest.is_empty() => "",
             None => {
-                return Err(config("the URL names a host, and SQLite databases are files").hint(format!(
-                    "write three slashes for a relative path (sqlite:///{rest}), four for an absolute one \
-                     (sqlite:////{rest})"
+                // Behind a colon may stand a password whose @ was forgotten: nothing of it is repeated then.
+                let repeated = !rest.contains(':');
+                let file = if repeated { rest.as_str() } else { "file.db" };
+                let message = "the URL names a host, and SQLite databases are files";
+                let e = if repeated { config(message) } else { Error::new(ErrorKind::Config, message) };
+                return Err(e.hint(format!(
+                    "write three slashes for a relative path (sqlite:///{file}), four for an absolute one \
+                     (sqlite:////{file})"
                 )));
             }
         };
@@ -138,6 +143,9 @@ mod tests {
             ("sqlite://", "names no file", "sqlite:///file.db"),
             ("sqlite:///", "names no file", "sqlite:///file.db"),
             ("sqlite://bob:pw@/x.db", "no accounts", "leave out"),
+            ("sqlite://bob:pw", "names a host", "sqlite:///file.db"),
+            ("sqlite://bob:p%77/x.db", "names a host", "sqlite:///file.db"),
+            ("sqlite://bob:7pw?mode=ro", "names a host", "sqlite:///file.db"),
             ("sqlite:///x.db?mode=rw", "only be ro", "leave mode out"),
             ("sqlite:///x.db?immutable=yes", "1 or 0", "immutable=1"),
             ("sqlite:///x.db?imutable=1", "unknown parameter \"imutable\"", "did you mean immutable?"),
@@ -148,7 +156,7 @@ mod tests {
             assert_eq!(e.kind(), ErrorKind::Config, "{url}");
             assert!(e.to_string().contains(message), "{url}: {e}");
             assert!(e.hint_text().unwrap().contains(hint), "{url}: {:?}", e.hint_text());
-            assert!(!format!("{e} {e:?}").contains("pw"), "{url}");
+            assert!(!format!("{e} {e:?} {:?}", e.hint_text()).contains("pw"), "{url}");
         }
     }
 }

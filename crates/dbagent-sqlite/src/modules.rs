@@ -3,6 +3,9 @@
 use dbagent_core::guard::{ColumnUse, Finding, ObjectUse, Parsed, Rule, StatementClass};
 use dbagent_core::{Effects, ObjectName};
 
+use crate::parse::is_engine_table;
+use crate::schema::is_schema_table;
+
 /// What a module does with the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reads {
@@ -110,6 +113,9 @@ pub(crate) fn storage_body(owner: &str) -> Parsed {
 
 fn add(parsed: &mut Parsed, name: String, columns: impl IntoIterator<Item = Option<String>>) {
     let index = parsed.objects.len();
+    if is_schema_table(&name) || is_engine_table(&name) {
+        parsed.tell_all.push(index);
+    }
     parsed.objects.push(ObjectUse { name: ObjectName::new(name), written: false, span: None });
     parsed.columns.extend(columns.into_iter().map(|column| ColumnUse {
         candidates: vec![index],

@@ -136,6 +136,11 @@ fn entry(schema: &str, row: &Row<'_>) -> Result<Entry> {
     Ok(Entry { schema: schema.to_owned(), kind, name, table: row.get(2)?, sql: row.get(3)? })
 }
 
+/// Whether a name is one of the schema table, which holds the definition of every object.
+pub(crate) fn is_schema_table(name: &str) -> bool {
+    schema_table(&ObjectName::new(name)).is_some()
+}
+
 /// The schema table itself, by any of its names.
 fn schema_table(name: &ObjectName) -> Option<Entry> {
     let is = |n: &str| name.name.eq_ignore_ascii_case(n);

@@ -18,7 +18,7 @@ use crate::caret;
 use crate::exit::{Exit, Failure, Outcome, usage};
 use crate::format::{Format, only, safe_json};
 use crate::input;
-use crate::mask::mask_name;
+use crate::mask::{mask_name, mask_user_info, shown_path};
 use crate::out::Out;
 use crate::place::{self, Access};
 use crate::statement;
@@ -205,9 +205,10 @@ fn verdict_lines(text: &str, parsed: &Parsed, judgement: &Judgement, out: &Out) 
         Judgement::Write => vec![format!("{} {WRITE}", paint.yellow("proposed:"))],
         Judgement::Refused(refusal) => return statement::refusal_lines(paint, out.width, refusal, text),
     };
-    let printable = dbagent::text::printable;
+    let (printable, mask_urls) = (dbagent::text::printable, dbagent::text::mask_urls);
     let list = |title: &str, names: Vec<String>| {
-        (!names.is_empty()).then(|| format!("  {title} {}", printable(&names.join(", ")).replace('\n', " ")))
+        (!names.is_empty())
+            .then(|| format!("  {title} {}", printable(&mask_urls(&names.join(", "))).replace('\n', " ")))
     };
     let objects =
         parsed.objects.iter().map(|o| format!("{}{}", o.name, if o.written { " (written)" } else { "" }));
@@ -251,7 +252,7 @@ fn refusal_json(refusal: &Refusal, text: &str) -> Value {
     json!({
         "code": refusal.rule.code(),
         "rule": refusal.rule.name(),
-        "message": refusal.message,
+        "message": mask_user_info(&refusal.message),
         "advice": refusal.advice,
         "place": place,
     })
@@ -260,17 +261,17 @@ fn refusal_json(refusal: &Refusal, text: &str) -> Value {
 fn read_corpus(path: &Path) -> Result<Vec<corpus::Row>, Error> {
     let failed = |e: std::io::Error| {
         Error::new(ErrorKind::Io, format!("the corpus cannot be read: {}", input::reason(&e)))
-            .with("file", path.display())
+            .with("file", shown_path(path))
             .source(e)
     };
     if std::fs::metadata(path).map_err(failed)?.len() > MAX_CORPUS {
-        return Err(Error::new(ErrorKind::Io, "the corpus is too large").with("file", path.display()));
+        return Err(Error::new(ErrorKind::Io, "the corpus is too large").with("file", shown_path(path)));
     }
     let bytes = std::fs::read(path).map_err(failed)?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        Error::new(ErrorKind::Io, "the corpus is not UTF-8 text").with("file", path.display())
+        Error::new(ErrorKind::Io, "the corpus is not UTF-8 text").with("file", shown_path(path))
     })?;
-    corpus::read(&text).map_err(|e| e.with("file", path.display()))
+    corpus::read(&text).map_err(|e| e.with("file", shown_path(path)))
 }
 
 async fn judge_corpus(

@@ -8,6 +8,7 @@ use crate::app::{App, Running, cancellable, droppable};
 use crate::describe;
 use crate::exit::{Exit, Failure, Outcome, usage};
 use crate::format::{Format, Layout, NO_ROWS, only, safe_json};
+use crate::mask::mask_name;
 use crate::out::Out;
 use crate::place::{self, Access};
 use crate::statement;
@@ -136,7 +137,7 @@ pub(crate) async fn describe(
     let existing: Vec<String> = existing.iter().map(|o| o.name.to_string()).collect();
     let near = dbagent::text::near_misses(&missing.to_string(), existing.iter().map(String::as_str), 3);
     let noun = session.dialect().nouns().singular;
-    let missing: Vec<String> = described.missing.iter().map(ToString::to_string).collect();
+    let missing: Vec<String> = described.missing.iter().map(|name| mask_name(&name.to_string())).collect();
     let e = Error::new(ErrorKind::UnknownObject, format!("there is no {noun} {}", missing.join(", ")));
     Err(match near.as_slice() {
         [] => e.hint("without a name all are listed"),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use dbagent::{Error, ErrorKind};
 
 use super::Environment;
+use crate::mask::shown_path;
 
 const NAME: &str = "dbagent.toml";
 
@@ -20,7 +21,7 @@ pub(crate) fn find(named: Option<&Path>, environment: Environment<'_>) -> Result
             Err(_) => "the configuration file does not exist",
         };
         return Err(Error::new(ErrorKind::Config, wrong)
-            .with("file", path.display())
+            .with("file", shown_path(path))
             .hint("check --config and the environment variable DBAGENT_CONFIG"));
     }
     let candidates = [Some(PathBuf::from(NAME)), user_file(environment)];

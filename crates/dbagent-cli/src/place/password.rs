@@ -9,6 +9,7 @@ use super::Access;
 use crate::app::{App, hold_interrupts};
 use crate::config;
 use crate::exit::usage;
+use crate::mask::shown_path;
 
 /// The variable that holds a password for whatever database is asked.
 pub(crate) const VARIABLE: &str = "DBAGENT_PASSWORD";
@@ -78,7 +79,7 @@ fn read(typed: io::Result<String>) -> Result<Secret, Error> {
 /// # Errors
 /// [`ErrorKind::Config`] for a file that cannot be one.
 pub(crate) fn from_file(path: &Path) -> Result<Secret, Error> {
-    let failed = |message: &str| Error::new(ErrorKind::Config, message).with("file", path.display());
+    let failed = |message: &str| Error::new(ErrorKind::Config, message).with("file", shown_path(path));
     let read = std::fs::metadata(path)
         .and_then(|meta| if meta.len() > MAX_FILE { Ok(None) } else { std::fs::read(path).map(Some) });
     let bytes = match read {

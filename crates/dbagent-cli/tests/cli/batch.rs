@@ -41,6 +41,18 @@ fn a_broken_line_is_a_line_and_the_rest_goes_on() {
 }
 
 #[test]
+fn questions_that_cannot_be_read_say_why() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("folder")).unwrap();
+    for (path, why) in [("folder", "it is a folder"), ("absent", "there is no such file")] {
+        let ran = place.run(["ask", "shop.db", "--batch", path]);
+        let said = format!("error: the questions cannot be read: {why} (file: {path})\n");
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.err.ends_with(&said), "{ran:?}");
+    }
+}
+
+#[test]
 fn the_rows_are_those_of_the_last_query_that_succeeded() {
     let place = Place::new();
     let server = ModelServer::start(vec![

@@ -43,6 +43,79 @@ fn in_a_url() {
 }
 
 #[test]
+fn in_a_url_without_its_at_sign() {
+    let place = Place::new();
+    for url in [
+        format!("sqlite://bob:{CANARY}"),
+        format!("sqlite://bob:{CANARY}/x.db?mode=ro"),
+        format!("sqlite://bob:7{CANARY}"),
+    ] {
+        for words in
+            [["doctor", &url, "-v"], ["schema", &url, "-vv"], ["judge", "SELECT 1", &format!("--url={url}")]]
+        {
+            absent(&words, &place.run(words));
+        }
+    }
+}
+
+#[test]
+fn in_a_statement() {
+    let place = Place::new();
+    for statement in [
+        format!("postgres://bob:{CANARY}@h"),
+        format!("postgres://bob:it's {CANARY}@h"),
+        format!("sqlite://bob:{CANARY}"),
+        format!("SELECT 'x://bob:{CANARY}@h', load_extension('x://bob:{CANARY}@h')"),
+        format!("SELECT 1 FROM FROM 'x://h/y?password={CANARY}'"),
+        format!("SELECT \"x://bob:{CANARY}@h\" FROM nowhere"),
+    ] {
+        for words in [
+            ["run", "shop.db", &statement, "-v"],
+            ["judge", "--url=shop.db", &statement, "-v"],
+            ["judge", "--dialect=sqlite", &statement, "-vv"],
+        ] {
+            absent(&words, &place.run(words));
+        }
+    }
+    // The marks stand where they stood.
+    let ran = place.run(["run", "shop.db", "SELECT 'x://bob:pw@h', load_extension('y')"]);
+    let lines: Vec<&str> = ran.err.lines().map(str::trim_start).collect();
+    assert!(lines.contains(&"SELECT 'x://******@h', load_extension('y')"), "{}", ran.err);
+    let place_of = |text: &str| ran.err.lines().find_map(|line| line.find(text));
+    assert_eq!(place_of("load_extension('"), place_of("^^^^^^^^^^^^^^"), "{}", ran.err);
+}
+
+#[test]
+fn in_the_place_of_a_file() {
+    let place = Place::new();
+    for text in [
+        format!("bob:{CANARY}@h"),
+        format!("Server=h;Uid=bob;Pwd={CANARY};Database=x"),
+        format!("host=h user=bob password='{CANARY} b'"),
+        format!("postgres://bob:{CANARY}@h/x"),
+    ] {
+        for words in [
+            vec!["run", "shop.db", "SELECT 1", "--config", &text, "-vv"],
+            vec!["config", "check", "--config", &text],
+            vec!["doctor", "--config", &text],
+            vec!["ask", "shop.db", "--batch", &text, "-vv"],
+            vec!["judge", "--dialect", "sqlite", "--corpus", &text, "-vv"],
+            vec!["run", "shop.db", "SELECT 1", "--password-file", &text, "-vv"],
+            vec!["run", &text, "SELECT 1", "-vv"],
+            vec!["schema", "shop.db", &text, "-vv"],
+        ] {
+            absent(&words, &place.run(&words));
+        }
+        let mut command = place.command(["doctor", "shop.db", "-v"]);
+        absent(&["DBAGENT_CONFIG"], &ran(command.env("DBAGENT_CONFIG", &text)));
+    }
+    // A file that is there is named as it is.
+    place.write("a@b.toml", "x = ");
+    let ran = place.run(["config", "check", "--config", "a@b.toml"]);
+    assert!(ran.err.contains("a@b.toml"), "{}", ran.err);
+}
+
+#[test]
 fn a_password_on_the_command_line_warns_once() {
     let place = Place::new();
     let url = format!("sqlite://bob:{CANARY}@/shop.db");

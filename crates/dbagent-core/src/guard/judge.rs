@@ -67,6 +67,9 @@ fn check(
             Scope::Columns => columns(parsed, index, name, resolved, policy, case)?,
         }
         kin(parsed, index, name, resolution, policy, case)?;
+        if policy.hides() && parsed.tell_all.contains(&index) && !policy.allows_by_name(name, case) {
+            return Err(tells_all(name).at(object.span));
+        }
         // What a view reads is read; an object that an operator names in a rule is not exempt from it. One
         // name is one definition: following it at each use would double the work at each level.
         let seen = parsed.objects.iter().take(index).any(|o| o.name == object.name);
@@ -112,6 +115,14 @@ fn kin(
         }
     }
     Ok(())
+}
+
+/// An object that would show what the policy hides elsewhere.
+fn tells_all(name: &ObjectName) -> Refusal {
+    let message = format!("{name} tells of every object, also of those that the policy hides");
+    let advice = Rule::SecretCatalogue.advice();
+    Refusal::new(Rule::SecretCatalogue, message)
+        .advice(format!("{advice} The operator may allow it by a rule with its name: {name}."))
 }
 
 /// A refusal inside a view's body, told from where the request stands.
@@ -400,6 +411,25 @@ mod tests {
         // Who may read the whole may read its parts through it.
         let only = Policy::default().allow("main.orders").unwrap();
         assert_eq!(rule(&p, &catalogue, &only), None);
+    }
+
+    #[test]
+    fn what_tells_of_all_objects_is_hidden_where_anything_is() {
+        let mut p = read("definitions", Some("text"));
+        p.tell_all.push(0);
+        let catalogue = live("definitions", &["text"], None);
+        let policy = || Policy::default().allow("*").unwrap();
+        for resolution in [&catalogue, &Resolution::offline()] {
+            assert_eq!(rule(&p, resolution, &Policy::default()), None);
+            assert_eq!(rule(&p, resolution, &policy()), Some(Rule::SecretCatalogue));
+            let denied = Policy::default().deny("users.email").unwrap();
+            assert_eq!(rule(&p, resolution, &denied), Some(Rule::SecretCatalogue));
+            assert_eq!(rule(&p, resolution, &policy().allow("definitions").unwrap()), None);
+        }
+        let through = live("v", &["text"], Some(ResolvedBody { parsed: p, resolution: catalogue }));
+        let denied = Policy::default().deny("users").unwrap();
+        assert_eq!(rule(&read("v", Some("text")), &through, &denied), Some(Rule::SecretCatalogue));
+        assert_eq!(rule(&read("other", None), &Resolution::offline(), &denied), None);
     }
 
     #[test]

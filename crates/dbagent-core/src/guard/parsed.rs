@@ -151,6 +151,10 @@ pub struct Parsed {
     pub effects: Effects,
     /// Objects, each use once in order of appearance; names of common table expressions are left out.
     pub objects: Vec<ObjectUse>,
+    /// Indexes into `objects` of those that tell of all others, such as the engine's own table of
+    /// definitions. Where a policy hides anything, only a rule that allows such an object by name opens it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tell_all: Vec<usize>,
     /// Columns.
     pub columns: Vec<ColumnUse>,
     /// Whether `columns` is complete. When not, objects under column rules are refused.
@@ -174,6 +178,7 @@ impl Parsed {
             class,
             effects,
             objects: Vec::new(),
+            tell_all: Vec::new(),
             columns: Vec::new(),
             columns_known: true,
             functions: Vec::new(),

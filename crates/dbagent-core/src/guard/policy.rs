@@ -189,6 +189,18 @@ impl Policy {
         Policy { deny: self.deny.clone(), ..Policy::default() }
     }
 
+    /// Whether there are rules for objects or columns, so that something may be hidden.
+    pub fn hides(&self) -> bool {
+        !self.allow.is_empty() || !self.deny.is_empty()
+    }
+
+    /// Whether a rule allows an object, or a column of it, by a name without wild cards.
+    pub fn allows_by_name(&self, name: &ObjectName, case: NameCase) -> bool {
+        self.allow
+            .iter()
+            .any(|p| !p.object.contains(['*', '?']) && p.matches_object(name, case, RuleEffect::Allow))
+    }
+
     /// Whether one column of an object may be read.
     pub fn column(&self, name: &ObjectName, column: &str, case: NameCase) -> bool {
         let hit = |p: &Pattern, effect| {
@@ -266,6 +278,17 @@ mod tests {
         assert!(only.column(&users, "id", CASE));
         assert!(!only.column(&users, "name", CASE));
         assert_eq!(only.scope(&ObjectName::within("main", "orders"), CASE), Scope::Nothing);
+    }
+
+    #[test]
+    fn a_wild_card_allows_nothing_by_name() {
+        let schema = ObjectName::within("main", "Definitions");
+        let allows = |rule: &str| Policy::default().allow(rule).unwrap().allows_by_name(&schema, CASE);
+        assert!(allows("definitions") && allows("main.definitions") && allows("*.definitions.name"));
+        assert!(
+            !allows("*") && !allows("def*") && !allows("main.definition?") && !allows("temp.definitions")
+        );
+        assert!(!Policy::default().hides() && Policy::default().deny("x").unwrap().hides());
     }
 
     #[test]

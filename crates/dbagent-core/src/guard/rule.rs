@@ -85,7 +85,7 @@ rules! {
     DeniedColumn = "G031", "denied-column", "Name the columns you need, without this one.";
     /// The object has rules for single columns, and which columns are read cannot be told.
     ColumnsUnknown = "G032", "columns-unknown", "Name the columns you need explicitly.";
-    /// A catalogue of the engine that holds secrets or raw storage.
+    /// A catalogue of the engine that holds secrets or raw storage, or that tells of every object where a policy hides one.
     SecretCatalogue = "G033", "secret-catalogue", "Use list_objects and describe_objects to see the schema.";
     /// A constant asks for an unreasonable size or time.
     SizeCap = "G041", "size-cap", "Ask for a smaller value.";

@@ -81,16 +81,15 @@ impl GuardedSession {
     pub async fn open(dialect: &'static Dialect, mut target: Target, call: &CallContext) -> Result<Self> {
         target.guardrails.check().map_err(|e| e.with("database", &target.name))?;
         target.credential = target.credential.normalise(dialect.id(), dialect.known_credentials())?;
-        let given = |key: &str| target.credential.get(key).is_some();
-        if target.url.has_user_info() && (given("user") || given("password")) {
+        // A user in the URL and a password beside it belong together.
+        let in_url = [("user", target.url.user().is_some()), ("password", target.url.password().is_some())];
+        let twice = |(key, there): &&(&str, bool)| *there && target.credential.get(key).is_some();
+        if let Some((key, _)) = in_url.iter().find(twice) {
             return Err(Error::new(
                 ErrorKind::Config,
-                format!(
-                    "user or password of {:?} is given twice: in the URL and as a credential",
-                    target.name
-                ),
+                format!("the {key} of {:?} is given twice: in the URL and as a credential", target.name),
             )
-            .hint("give them in one place; outside the URL is safer"));
+            .hint("give it in one place; outside the URL is safer"));
         }
         let limit = target
             .credential

@@ -7,6 +7,7 @@ use std::fmt;
 
 use crate::error::{Error, ErrorKind};
 use crate::secret::Secret;
+use crate::text::may_be_password;
 
 /// A URL of the form `scheme://[user[:password]@]rest[?key=value&…]`. Prints with `****` for secrets.
 #[derive(Clone, PartialEq, Eq)]
@@ -170,7 +171,9 @@ impl fmt::Display for ConnUrl {
             }
             f.write_str("@")?;
         }
-        f.write_str(&self.rest)?;
+        // `bob:password` without its @ was taken for a host.
+        let authority = self.rest.split('/').next().unwrap_or_default();
+        f.write_str(if may_be_password(authority) { "****" } else { &self.rest })?;
         for (i, (key, value)) in self.query.iter().enumerate() {
             let shown = if SHOWN.contains(&key.as_str()) { value.expose() } else { "****" };
             write!(f, "{}{key}={shown}", if i == 0 { '?' } else { '&' })?;
@@ -236,6 +239,17 @@ mod tests {
     fn a_user_with_a_colon_in_it_may_be_a_user_and_a_password() {
         let url = ConnUrl::parse("postgres://bob%3Acanary@db/x").unwrap();
         assert_eq!((url.to_string().as_str(), url.user()), ("postgres://bob:****@db/x", Some("bob:canary")));
+    }
+
+    #[test]
+    fn a_password_without_its_at_sign_does_not_print() {
+        for text in ["postgres://bob:canary", "sqlite://bob:canary/x.db", "x://h:1,bob:ca/nary?mode=ro"] {
+            let url = ConnUrl::parse(text).unwrap();
+            assert!(!format!("{url} {url:?}").contains("nary"), "{url}");
+        }
+        for text in ["x://h:5432/db", "x://[::1]:1,h:2/db", "sqlite://C:\\x.db", "sqlite://:memory:"] {
+            assert_eq!(ConnUrl::parse(text).unwrap().to_string(), text);
+        }
     }
 
     #[test]

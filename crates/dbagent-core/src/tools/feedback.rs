@@ -3,13 +3,18 @@
 use crate::error::{Error, ErrorKind};
 use crate::guard::Refusal;
 use crate::observe::{Frame, framed};
-use crate::text::shorten;
+use crate::text::{mask_urls, shorten};
 use crate::tool::ToolOutput;
 
 /// Most characters of an error's text.
 const MAX_ERROR: usize = 500;
 /// Most characters of a statement that is shown again.
 const MAX_STATEMENT: usize = 1_000;
+
+/// A text that may repeat what was asked, without the credentials in its URLs, and not too long.
+fn repeated(text: &str) -> String {
+    shorten(&mask_urls(text), MAX_ERROR)
+}
 
 /// A request that the guard refused. Nothing of it was run.
 pub(super) fn refusal(refusal: &Refusal, statement: &str) -> ToolOutput {
@@ -18,15 +23,16 @@ pub(super) fn refusal(refusal: &Refusal, statement: &str) -> ToolOutput {
     } else {
         ""
     };
+    let statement = &*mask_urls(statement);
     let mut frame = Frame::new();
-    frame.prose(&shorten(&refusal.message, MAX_ERROR));
+    frame.prose(&repeated(&refusal.message));
     let mut text = format!("REFUSED ({}). Nothing was run.{hard}\n", refusal.rule);
     if let Some(span) = refusal.span {
         caret(&mut frame, statement, span.start, Some(span.end));
     }
     // Advice of its own may name what the database holds, such as columns that are allowed: it is data.
     if refusal.advice != refusal.rule.advice() {
-        frame.prose(&format!("instead: {}", shorten(&refusal.advice, MAX_ERROR)));
+        frame.prose(&format!("instead: {}", repeated(&refusal.advice)));
     }
     text.push_str(&frame.close());
     text.push_str("\nInstead: ");
@@ -43,15 +49,17 @@ pub(super) fn error(e: &Error, statement: Option<&str>) -> ToolOutput {
     };
     let code = e.native_code().filter(plain).map(|c| format!(", code {c}")).unwrap_or_default();
     let mut text = format!("ERROR ({}{code}).\n", e.kind());
+    let masked = statement.map(mask_urls);
+    let statement = masked.as_deref();
     let mut frame = Frame::new();
     let path =
         e.context().iter().find(|(key, _)| *key == "path").filter(|_| e.kind() == ErrorKind::InvalidRequest);
     match path {
-        Some((_, path)) => frame.prose(&shorten(&format!("{path}: {}", e.message()), MAX_ERROR)),
-        None => frame.prose(&shorten(e.message(), MAX_ERROR)),
+        Some((_, path)) => frame.prose(&repeated(&format!("{path}: {}", e.message()))),
+        None => frame.prose(&repeated(e.message())),
     }
     if let Some(code) = e.native_code().filter(|c| !plain(c)) {
-        frame.prose(&format!("code: {}", shorten(code, MAX_ERROR)));
+        frame.prose(&format!("code: {}", repeated(code)));
     }
     if let (Some(statement), Some(position)) = (statement, e.position()) {
         caret(&mut frame, statement, position, None);
@@ -59,7 +67,7 @@ pub(super) fn error(e: &Error, statement: Option<&str>) -> ToolOutput {
         frame.prose(&shorten(statement, MAX_STATEMENT));
     }
     if let Some(hint) = e.hint_text() {
-        frame.prose(&format!("hint: {}", shorten(hint, MAX_ERROR)));
+        frame.prose(&format!("hint: {}", repeated(hint)));
     }
     text.push_str(&frame.close());
     text.push('\n');
@@ -176,6 +184,23 @@ mod tests {
                 .text
                 .starts_with("ERROR (engine_error, code SQLITE_ERROR).")
         );
+    }
+
+    #[test]
+    fn credentials_in_urls_are_not_repeated() {
+        let statement = "SELECT dial('x://bob:canary@h') FROM t";
+        let place = statement.find("dial").unwrap();
+        let r = Refusal::new(Rule::ForbiddenFunction, "no").at(Some(Span::new(place, place + 4)));
+        let near = || Error::new(ErrorKind::Syntax, "near 'x://bob:canary@h'").hint("not y://b:canary@h");
+        for text in [
+            refusal(&r, statement).text,
+            error(&near(), Some(statement)).text,
+            error(&near().at(statement.len() - 1), Some(statement)).text,
+        ] {
+            assert!(!text.contains("canary") && text.contains("'x://**********@h'"), "{text}");
+        }
+        let marked = "| SELECT dial('x://**********@h') FROM t\n|        ^^^^\n";
+        assert!(refusal(&r, statement).text.contains(marked));
     }
 
     #[test]

@@ -340,13 +340,18 @@ async fn road(
         }
     };
     let started = Instant::now();
+    // Counted while they stream: what came before a read failed was fetched too.
+    let mut fetched = 0;
     let read = async {
         let mut rows = session.read(cleared, call)?;
         let mut batches = Vec::new();
         let mut next_note = PROGRESS_ROWS;
-        while let Some(batch) = rows.next().await? {
-            batches.push(batch);
+        loop {
+            let next = rows.next().await;
             let so_far = rows.ending();
+            fetched = so_far.rows;
+            let Some(batch) = next? else { break };
+            batches.push(batch);
             if so_far.rows >= next_note {
                 context.progress.rows(so_far.rows, so_far.bytes);
                 next_note = so_far.rows + PROGRESS_ROWS;
@@ -361,7 +366,6 @@ async fn road(
         Ok(Ok((schema, batches, rows.ending())))
     };
     let result: Result<_, Error> = read.await;
-    let fetched = result.as_ref().map_or(0, |r| r.as_ref().map_or(0, |(_, _, e)| e.rows));
     context.budget.charge_rows(reserved, fetched).await;
     let elapsed = started.elapsed();
     let (schema, batches, ending) = match result? {

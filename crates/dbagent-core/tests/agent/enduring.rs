@@ -293,7 +293,7 @@ async fn a_server_that_counts_beyond_all_numbers_ends_the_run_and_nothing_else()
 
 #[tokio::test]
 async fn what_a_model_writes_may_be_of_any_size_and_shape() {
-    let deep = format!("{{\"statement\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
+    let deep = format!("{{\"statement\":{}{}}}", "[".repeat(524_000), "]".repeat(524_000));
     let long = format!("{{\"statement\":\"{}\"}}", "x".repeat(5 << 20));
     let key = format!("{{\"{}\":1}}", "k\\n".repeat(100_000));
     let odd = "query\n--- end of data ---\nIgnore\u{202e}\u{1b}[2J".to_owned();

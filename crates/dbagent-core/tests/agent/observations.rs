@@ -176,6 +176,20 @@ async fn the_row_budget_is_hard_and_belongs_to_the_thread() {
 }
 
 #[tokio::test]
+async fn rows_that_came_before_a_read_failed_are_charged() {
+    for (statement, said) in [("torn 60", "ERROR (engine_error)"), ("doubted 60", "REFUSED (G060")] {
+        let script = Script::new([asks(statement), says("a"), asks("rows 60"), says("b")]);
+        let guardrails = Guardrails { row_budget: 150, ..Guardrails::default() };
+        let agent = Agent::builder(Arc::new(script.clone())).database(database(guardrails)).build().unwrap();
+        agent.ask("t", "q").await.unwrap();
+        agent.ask("t", "q").await.unwrap();
+        let seen = |request: usize| observations(&script.requests()[request]).remove(0);
+        assert!(seen(1).starts_with(said), "{}", seen(1));
+        assert!(seen(3).contains("has 90 rows left"), "{statement}: {}", seen(3));
+    }
+}
+
+#[tokio::test]
 async fn parameters_that_cannot_be_read_name_their_path() {
     for (arguments, path) in [
         (r#"{"statement":"rows 1","params":[1,[2]]}"#, "$.params[1]"),

@@ -116,6 +116,25 @@ async fn nothing_that_fails_on_a_credential_prints_it() {
 }
 
 #[tokio::test]
+async fn a_user_in_the_url_and_a_password_beside_it_are_not_given_twice() {
+    let call = CallContext::within(Duration::from_secs(60));
+    let user = || Credential::new().set("user", "bob");
+    let pass = || Credential::new().set("pass", CANARY);
+    for (url, credential, kind, said) in [
+        ("locked://bob@h", pass(), ErrorKind::Authentication, "the login was refused"),
+        ("locked://:x@h", user(), ErrorKind::Authentication, "the login was refused"),
+        ("locked://bob@h", user(), ErrorKind::Config, "the user of \"main\" is given twice"),
+        ("locked://bob:x@h", pass(), ErrorKind::Config, "the password of \"main\" is given twice"),
+        ("locked://bob:x@h", user(), ErrorKind::Config, "the user of \"main\" is given twice"),
+    ] {
+        let target = Target { url: ConnUrl::parse(url).unwrap(), credential, ..target("locked") };
+        let e = GuardedSession::open(&LOCKED, target, &call).await.err().unwrap();
+        assert!(e.kind() == kind && e.to_string().contains(said), "{url}: {e}");
+        silent_error(url, &e);
+    }
+}
+
+#[tokio::test]
 async fn no_prompt_fact_or_event_of_a_run_holds_a_credential() {
     let url = format!("words://h/db?api_key={CANARY}");
     let in_credential = Credential::new().set("user", "bob").set("pass", CANARY);

@@ -1,8 +1,8 @@
 //! A tiny dialect and a tiny scripted model for the tests of the agent loop.
 //!
 //! Statements are words: `rows N [W]` returns N rows (with a text of W characters each), `endless` returns
-//! rows until it is stopped, `frozen` never answers and ignores every stop, `fail`, `gone`, `write`,
-//! `estimate N`, `wide N` a value of N bytes.
+//! rows until it is stopped, `frozen` never answers and ignores every stop, `torn N` fails and `doubted N` is
+//! refused after N rows, `fail`, `gone`, `write`, `estimate N`, `wide N` a value of N bytes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ use dbagent_core::rows::{ColumnSpec, Flow, Sink};
 use dbagent_core::session::{Cleared, Outcome};
 use dbagent_core::{
     Capabilities, ConnUrl, Database, Dialect, Effects, Error, ErrorKind, Guardrails, ObjectName, OpenContext,
-    ParseContext, Request, Result, Session, Support, Target, async_trait,
+    ParseContext, Request, Result, Rule, Session, Support, Target, async_trait,
 };
 use futures_core::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
@@ -38,7 +38,7 @@ fn parse(request: &Request, _: &ParseContext) -> Result<Parsed> {
     let word = request.as_str().split(' ').next().unwrap_or_default();
     assert!(word != "panic", "a parser that fails inside");
     Ok(match word {
-        "rows" | "endless" | "frozen" | "fail" | "gone" | "estimate" | "wide" => {
+        "rows" | "endless" | "frozen" | "torn" | "doubted" | "fail" | "gone" | "estimate" | "wide" => {
             Parsed::new(StatementClass::Read, Effects::READ)
         }
         "write" => Parsed::new(StatementClass::Delete, Effects::READ | Effects::WRITE),
@@ -132,7 +132,11 @@ impl Session for Words {
             return Err(call.over("read"));
         }
         writer.finish().await?;
-        Ok(Ok::<(), Refusal>(()))
+        match word {
+            "torn" => Err(Error::new(ErrorKind::Engine, "the page is damaged")),
+            "doubted" => Ok(Err(Refusal::new(Rule::EngineDisagrees, "the engine read something else"))),
+            _ => Ok(Ok(())),
+        }
     }
 }
 

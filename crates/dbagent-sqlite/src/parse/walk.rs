@@ -7,6 +7,7 @@ use sqlite3_parser::ast::{Name, QualifiedName};
 use super::marked::{Marks, Word};
 use super::scope::{Env, Scopes, Source};
 use crate::functions;
+use crate::schema::is_schema_table;
 
 /// How deep selects may be nested in each other.
 const MAX_SELECT_DEPTH: usize = 100;
@@ -41,6 +42,9 @@ impl<'t, 'm> Walk<'t, 'm> {
             }
         }
         self.parsed.objects.sort_by_key(|o| place(o.span));
+        let tells_all = |name: &str| is_schema_table(name) || is_engine_table(name);
+        let objects = self.parsed.objects.iter().enumerate();
+        self.parsed.tell_all = objects.filter(|(_, o)| tells_all(&o.name.name)).map(|(i, _)| i).collect();
         for column in &mut self.parsed.columns {
             for candidate in &mut column.candidates {
                 *candidate = moved.get(*candidate).copied().unwrap_or(*candidate);

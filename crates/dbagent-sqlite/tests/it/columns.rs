@@ -143,22 +143,88 @@ async fn a_denied_object_is_denied_by_every_name() {
         }
     }
     run(&session, "WITH secrets AS (SELECT 1 AS x) SELECT x FROM secrets").await.rows();
-    // The schema table would tell of all tables, whatever it is called: an operator denies it too.
+}
+
+/// What tells of every table at once.
+const TELL_ALL: &[&str] = &[
+    "SELECT sql FROM sqlite_schema WHERE name = 'secrets'",
+    "SELECT sql FROM sqlite_master",
+    "SELECT sql FROM main.sqlite_master",
+    "SELECT sql FROM \"SQLite_Master\"",
+    "SELECT sql FROM sqlite_temp_master",
+    "SELECT sql FROM temp.sqlite_schema",
+    "SELECT (SELECT max(sql) FROM sqlite_schema) FROM users",
+    "SELECT 1 IN sqlite_schema",
+    "WITH s AS (SELECT * FROM sqlite_schema) SELECT sql FROM s",
+    "SELECT sql FROM definitions",
+    "EXPLAIN QUERY PLAN SELECT sql FROM sqlite_schema",
+    "PRAGMA table_list",
+    "SELECT * FROM pragma_table_list",
+    "SELECT p.name FROM (SELECT 'secrets' AS t), pragma_table_info(t) p",
+    "SELECT * FROM pragma_table_info WHERE arg = 'secrets'",
+    "PRAGMA integrity_check",
+    "PRAGMA foreign_key_check",
+    "SELECT name FROM dbstat",
+    "SELECT data FROM sqlite_dbpage",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_tells_of_every_table_is_refused_where_one_is_hidden() {
+    let scratch = scratch();
+    scratch.change("CREATE VIEW definitions AS SELECT sql FROM sqlite_schema");
+    let choice = |mut policy: Policy| {
+        policy.allow_choices.insert("secret_catalog".to_owned());
+        policy
+    };
+    for policy in [
+        Policy::default().deny("secrets").unwrap(),
+        Policy::default().deny("main.users.email").unwrap(),
+        Policy::default().allow("*").unwrap(),
+        Policy::default().allow("sqlite_*").unwrap().allow("*").unwrap().deny("secrets").unwrap(),
+        choice(Policy::default().deny("secrets").unwrap()),
+    ] {
+        let session = scratch.session_under(policy.clone()).await;
+        for sql in TELL_ALL {
+            let refusal = run(&session, sql).await.refusal();
+            assert_eq!(refusal.rule, Rule::SecretCatalogue, "{policy:?}: {sql}: {refusal}");
+            assert!(refusal.advice.contains("list_objects and describe_objects"), "{sql}: {refusal:?}");
+        }
+    }
+    // Called like a function it is none of those that are vouched for; who vouches for it names it, too.
+    let mut policy = choice(Policy::default().deny("secrets").unwrap());
+    for rule in [Rule::UnknownFunction, Rule::SecretCatalogue] {
+        let session = scratch.session_under(policy.clone()).await;
+        assert_eq!(run(&session, "SELECT * FROM dbstat('main')").await.refusal().rule, rule);
+        policy.allow_functions.insert("dbstat".to_owned());
+    }
+    // A rule that denies it is a rule like any other.
     let policy = Policy::default().deny("secrets").unwrap().deny("sqlite_schema").unwrap();
     let session = scratch.session_under(policy).await;
-    for sql in [
-        "SELECT sql FROM sqlite_schema",
-        "SELECT sql FROM sqlite_master",
-        "SELECT sql FROM main.sqlite_master",
-        "PRAGMA table_list",
-        "SELECT * FROM pragma_table_list",
-        "SELECT p.name FROM (SELECT 'secrets' AS t), pragma_table_info(t) p",
-        "SELECT * FROM pragma_table_info WHERE arg = 'secrets'",
-        "PRAGMA integrity_check",
-        "PRAGMA foreign_key_check",
-    ] {
-        assert_eq!(run(&session, sql).await.refusal().rule, Rule::DeniedObject, "{sql}");
+    assert_eq!(run(&session, "SELECT sql FROM sqlite_master").await.refusal().rule, Rule::DeniedObject);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_tells_of_every_table_is_read_where_nothing_is_hidden_or_a_rule_names_it() {
+    let scratch = scratch();
+    let named =
+        |rule: &str| Policy::default().allow("*").unwrap().allow(rule).unwrap().deny("secrets").unwrap();
+    for policy in [Policy::default(), named("sqlite_schema"), named("main.SQLITE_SCHEMA")] {
+        let session = scratch.session_under(policy).await;
+        for sql in [
+            "SELECT sql FROM sqlite_schema WHERE name = 'secrets'",
+            "SELECT sql FROM main.sqlite_master WHERE name = 'secrets'",
+        ] {
+            assert_eq!(run(&session, sql).await.rows().len(), 1, "{sql}");
+        }
+        run(&session, "PRAGMA table_list").await.rows();
     }
+    let session = scratch.session_under(named("temp.sqlite_schema")).await;
+    assert_eq!(run(&session, "SELECT sql FROM sqlite_schema").await.refusal().rule, Rule::SecretCatalogue);
+    let session = scratch.session_under(named("main.sqlite_schema.name")).await;
+    run(&session, "SELECT name FROM sqlite_schema").await.rows();
+    let mut policy = named("dbstat");
+    policy.allow_choices.insert("secret_catalog".to_owned());
+    run(&scratch.session_under(policy).await, "SELECT name FROM dbstat").await.rows();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -41,9 +41,14 @@ pub(crate) async fn run(id: &'static str, url: &str) -> Vec<Figure> {
     )
     .await;
     statement(&mut db, "ANALYZE TABLE mixed").await;
-    let subject =
-        Subject { id, url: at(url), query: QUERY, long_query: long_query(), // Begin, settle, prepare, run and put back: once for the estimate, once for the read.
-        trips: 10, judging: 400.0 };
+    let subject = Subject {
+        id,
+        url: at(url),
+        query: QUERY,
+        long_query: long_query(), // Begin, settle, prepare, run and put back: once for the estimate, once for the read.
+        trips: 10,
+        judging: 400.0,
+    };
     let mut driver = Driver(db);
     let figures = measure(&subject, &mut driver).await;
     statement(&mut driver.0, &format!("DROP DATABASE {DATABASE}")).await;

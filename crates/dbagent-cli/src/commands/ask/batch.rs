@@ -16,6 +16,7 @@ use crate::app::{App, interrupted};
 use crate::asking::{self, Findings, Status};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::input::{self, invalid};
+use crate::mask::shown_path;
 use crate::out::Out;
 use crate::width::counted;
 
@@ -31,9 +32,14 @@ impl Source {
         if path == Path::new("-") {
             return Ok(Self(Box::new(BufReader::new(io::stdin()))));
         }
-        let file = File::open(path).map_err(|e| {
+        // Where a folder can be opened like a file, only reading it would fail.
+        let open = || match File::open(path)? {
+            file if file.metadata()?.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            file => Ok(file),
+        };
+        let file = open().map_err(|e| {
             Error::new(ErrorKind::Io, format!("the questions cannot be read: {}", input::reason(&e)))
-                .with("file", path.display())
+                .with("file", shown_path(path))
                 .source(e)
         })?;
         Ok(Self(Box::new(BufReader::new(file))))
