@@ -1,8 +1,8 @@
 //! Reads a statement as the server does and says what it does.
 //!
 //! The walk over the tree is that of `dbagent-sql`. Around it stand the parts that sqlparser's MySQL grammar
-//! lacks: statements that begin with words of the servers' own ([`opening`]), forms within a query
-//! ([`dialect`], [`bridge`]), and what only the settings of the session can tell ([`settle`]).
+//! lacks: statements that begin with words of the servers' own (`opening`), forms within a query
+//! (`dialect`, `bridge`), and what only the settings of the session can tell (`settle`).
 
 mod bridge;
 mod dialect;
