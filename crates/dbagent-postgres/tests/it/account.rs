@@ -4,7 +4,7 @@ use dbagent_core::account::{Found, PowerKind, Probe, RoleRequest, Transport};
 use dbagent_core::{ErrorKind, OpenContext, Secret, Target};
 use dbagent_postgres::sqlx::{AssertSqlSafe, Executor as _, PgConnection};
 
-use crate::support::{DIALECT, Scratch, call, open, run, target};
+use crate::support::{DIALECT, Scratch, call, open, run, target, variable, with_parameter};
 
 fn found(probe: &Probe, kind: PowerKind) -> Found {
     probe.powers.iter().find(|power| power.kind == kind).map(|power| power.found).unwrap()
@@ -169,15 +169,10 @@ async fn a_set_up_that_fails_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_way_to_the_server_is_told() {
     let Some(db) = Scratch::new().await else { return };
-    assert_eq!(probe(db.target()).await.transport, Transport::Local);
-    let Some(url) = crate::support::variable("TLS_URL") else { return };
-    let Some(ca) = crate::support::variable("CA") else { return };
-    let separator = if url.contains('?') { '&' } else { '?' };
-    let url = if url.contains("sslrootcert") {
-        url
-    } else {
-        format!("{url}{separator}sslmode=verify-ca&sslrootcert={ca}")
-    };
+    let unencrypted = probe(target(&with_parameter(&db.url, "sslmode=disable"))).await;
+    assert_eq!(unencrypted.transport, Transport::Local);
+    let (Some(url), Some(ca)) = (variable("TLS_URL"), variable("CA")) else { return };
+    let url = with_parameter(&url, &format!("sslmode=verify-ca&sslrootcert={ca}"));
     let transport = probe(target(&url)).await.transport;
     assert!(matches!(&transport, Transport::Encrypted(how) if how.starts_with("TLSv1.")), "{transport:?}");
 }
