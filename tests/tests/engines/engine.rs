@@ -78,7 +78,8 @@ pub(crate) fn plain_text(text: &str) -> String {
         return text.to_owned();
     }
     if let Ok(number) = text.parse::<f64>() {
-        return format!("{number:.6}");
+        // An average of whole numbers has four decimals on MySQL and MariaDB (`div_precision_increment`).
+        return format!("{number:.3}");
     }
     // 2009-01-01 00:00:00 and 2009-01-01T00:00:00.000000 are the same moment.
     let time = text.replacen('T', " ", 1);

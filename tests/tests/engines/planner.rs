@@ -8,6 +8,13 @@ use crate::engine::{Engine, others, rows, sqlite};
 /// The questions over the sample that the planner's own tests have.
 const QUESTIONS: &str = include_str!("../../../crates/dbagent-offline/tests/data/chinook.jsonl");
 
+/// Rows that the planner asks for at most when it lists something.
+const SHOWN: usize = 200;
+
+fn is_ordered(case: &Json) -> bool {
+    case.get("ordered").and_then(Json::as_bool) == Some(true)
+}
+
 /// What the planner found for each question.
 async fn answers(engine: &Engine, cases: &[Json]) -> Vec<Vec<Vec<String>>> {
     let agent = LightAgent::builder().url(&engine.url).build().unwrap();
@@ -17,7 +24,7 @@ async fn answers(engine: &Engine, cases: &[Json]) -> Vec<Vec<Vec<String>>> {
         let answer = agent.ask(question).await.unwrap();
         let mut rows = rows(&answer);
         // Engines sort texts by rules of their own.
-        if case.get("ordered").and_then(Json::as_bool) != Some(true) {
+        if !is_ordered(case) {
             rows.sort();
         }
         found.push(rows);
@@ -38,7 +45,9 @@ async fn every_engine_gives_the_answers_of_sqlite() {
     for engine in others() {
         let found = answers(&engine, &cases).await;
         for ((case, expected), found) in cases.iter().zip(&expected).zip(&found) {
-            if expected != found {
+            // Of more rows than are shown, each engine shows those that it finds first.
+            let cut = expected.len() == SHOWN && found.len() == SHOWN && !is_ordered(case);
+            if expected != found && !cut {
                 let few = |rows: &[Vec<String>]| rows.iter().take(4).cloned().collect::<Vec<_>>();
                 wrong.push(format!(
                     "{}: {}\n  {} rows on SQLite: {:?}\n  {} rows here: {:?}",
