@@ -113,7 +113,7 @@ async fn functions_of_extensions_are_vouched_for_one_by_one() {
         let (mut wrong, mut tried) = (Vec::new(), 0);
         for (extension, setup, rows) in EXTENSIONS {
             if !there.iter().any(|name| name == extension) {
-                println!("SKIPPED postgres: the server has no extension {extension}");
+                println!("SKIPPED postgres/{extension}: the server does not have this extension");
                 continue;
             }
             execute(&mut scratch.owner, &format!("CREATE EXTENSION \"{extension}\"; {setup}")).await.unwrap();

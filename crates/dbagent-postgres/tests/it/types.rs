@@ -273,7 +273,7 @@ async fn types_of_extensions_are_text() {
             .value(&format!("SELECT count(*) FROM pg_available_extensions WHERE name = '{extension}'"))
             .await;
         if there == "0" {
-            println!("SKIPPED postgres: the server has no extension {extension}");
+            println!("SKIPPED postgres/{extension}: the server does not have this extension");
             continue;
         }
         db.change(&format!("CREATE EXTENSION {extension}")).await;
