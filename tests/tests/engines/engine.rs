@@ -78,8 +78,7 @@ pub(crate) fn plain_text(text: &str) -> String {
         return text.to_owned();
     }
     if let Ok(number) = text.parse::<f64>() {
-        // An average of whole numbers has four decimals on MySQL and MariaDB (`div_precision_increment`).
-        return format!("{number:.3}");
+        return format!("{number:.6}");
     }
     // 2009-01-01 00:00:00 and 2009-01-01T00:00:00.000000 are the same moment.
     let time = text.replacen('T', " ", 1);
@@ -88,4 +87,18 @@ pub(crate) fn plain_text(text: &str) -> String {
     });
     let looks_like_a_time = time.len() == 19 && time.chars().all(|c| c.is_ascii_digit() || "-: ".contains(c));
     if looks_like_a_time { time.to_owned() } else { format!("“{text}”") }
+}
+
+/// Whether rows are the same, as far as engines can be: an average of whole numbers has four decimals on MySQL
+/// and MariaDB (`div_precision_increment`).
+pub(crate) fn same(left: &[Vec<String>], right: &[Vec<String>]) -> bool {
+    const HALF_OF_THE_FOURTH: f64 = 0.000_051;
+    let value = |(left, right): (&String, &String)| match (left.parse::<f64>(), right.parse::<f64>()) {
+        (Ok(left), Ok(right)) => (left - right).abs() <= HALF_OF_THE_FOURTH,
+        _ => left == right,
+    };
+    let row = |(left, right): (&Vec<String>, &Vec<String>)| {
+        left.len() == right.len() && left.iter().zip(right).all(value)
+    };
+    left.len() == right.len() && left.iter().zip(right).all(row)
 }
