@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -48,9 +48,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         .with_context(|| format!("`{}` printed bytes that are not UTF-8", shown(command)))
 }
 
-/// Runs a command, hands each line of its output to `show`, and prints those for which it says yes.
-pub(crate) fn stream(command: &mut Command, mut show: impl FnMut(&str) -> bool) -> Result<ExitStatus> {
-    announce(command);
+/// Runs a command and hands each line of its output on as it comes.
+pub(crate) fn stream(command: &mut Command, mut take: impl FnMut(String)) -> Result<ExitStatus> {
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -65,11 +64,8 @@ pub(crate) fn stream(command: &mut Command, mut show: impl FnMut(&str) -> bool) 
     .flatten()
     .collect();
 
-    let mut out = io::stdout().lock();
     for line in lines {
-        if show(&line) {
-            writeln!(out, "{line}").and_then(|()| out.flush()).context("cannot write to the terminal")?;
-        }
+        take(line);
     }
     for reader in readers {
         reader.join().ok();
@@ -86,6 +82,10 @@ pub(crate) struct Program {
     pub(crate) package_folder: PathBuf,
     /// Whether it is an example.
     pub(crate) is_example: bool,
+    /// Whether it is a test program.
+    pub(crate) is_test: bool,
+    /// Whether its documentation may have examples that are tests.
+    pub(crate) has_documentation_tests: bool,
     /// Where cargo put it.
     pub(crate) path: PathBuf,
 }
@@ -98,7 +98,13 @@ pub(crate) fn build(
 ) -> Result<Vec<Program>> {
     let mut command = cargo(folder);
     command.envs(environment.iter().cloned());
-    command.args(["build", "--message-format", "json-render-diagnostics"]).args(arguments);
+    command.arg("build").args(arguments);
+    programs(folder, command)
+}
+
+/// Runs a command that builds and returns the programs that came of it.
+pub(crate) fn programs(folder: &Path, mut command: Command) -> Result<Vec<Program>> {
+    command.args(["--message-format", "json-render-diagnostics"]);
     announce(&command);
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| cannot_start(&command))?;
     let mut programs = Vec::new();
@@ -115,6 +121,8 @@ pub(crate) fn build(
                 name: artifact.target.name,
                 package_folder: manifest.parent().unwrap_or(folder).to_owned(),
                 is_example: artifact.target.kind.contains(&TargetKind::Example),
+                is_test: artifact.profile.test,
+                has_documentation_tests: artifact.target.doctest,
                 path: path.into_std_path_buf(),
             });
         }
@@ -135,7 +143,8 @@ fn quoted(word: &str) -> String {
     if word.is_empty() || word.contains(char::is_whitespace) { format!("'{word}'") } else { word.to_owned() }
 }
 
-fn announce(command: &Command) {
+/// Prints the command as a person would type it.
+pub(crate) fn announce(command: &Command) {
     println!("$ {}", shown(command));
 }
 
@@ -200,7 +209,7 @@ mod tests {
     #[test]
     fn lines_come_through_whatever_their_bytes_and_endings() {
         let (sender, lines) = mpsc::sync_channel(8);
-        let reader = read_lines(io::Cursor::new(b"one\r\ntwo \xff\nlast".to_vec()), sender);
+        let reader = read_lines(std::io::Cursor::new(b"one\r\ntwo \xff\nlast".to_vec()), sender);
         assert_eq!(lines.into_iter().collect::<Vec<_>>(), ["one", "two \u{fffd}", "last"]);
         reader.join().unwrap();
     }

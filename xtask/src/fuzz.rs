@@ -47,9 +47,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
         TESTS,
     ]);
     let mut ran = 0;
+    cargo::announce(&command);
     let status = cargo::stream(&mut command, |line| {
-        ran += passed(line).unwrap_or(0);
-        true
+        ran += passed(&line).unwrap_or(0);
+        println!("{line}");
     })?;
     if !status.success() {
         return Ok(Outcome::of_problems(

@@ -4,18 +4,19 @@
 //! documentation examples of the workspace and of each workspace under `outside/`, and ends with one
 //! line of totals that a script can read.
 
+mod programs;
 mod servers;
 mod tally;
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::Result;
 
 use crate::library::{self, Library};
 use crate::report::{self, Outcome, count};
 use crate::workspace::Workspace;
-use crate::{cargo, outside, tools};
+use crate::{outside, tools};
+use programs::{Run, side_by_side};
 pub(crate) use servers::Servers;
 use tally::Tally;
 
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
     harness: Vec<String>,
 }
 
-/// One call of `cargo test`.
+/// The tests of one workspace.
 struct Suite {
     name: String,
     folder: PathBuf,
@@ -75,15 +76,24 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
     };
     for suite in suites {
         println!("── {}", suite.name);
-        let failed_before = tally.failed();
-        let mut command = command(workspace, &suite, &arguments.harness);
-        command.envs(servers.variables().iter().cloned());
-        command.envs(library.environment());
-        let status = cargo::stream(&mut command, |line| tally.take(line))?;
-        tally.end_of_suite();
-        if !status.success() && tally.failed() == failed_before {
-            // A build that broke or a test program that died: no test says so, but something failed.
-            tally.fail(format!("{}: cargo test ended with {status}; see its output above", suite.name));
+        let environment = servers.variables().iter().map(|(name, value)| (name.clone(), value.into()));
+        let environment = environment.chain(library.environment()).collect();
+        match Run::build(workspace, &suite, &arguments.harness, environment) {
+            Ok(run) => side_by_side(run, |ended| {
+                println!("── {} ({:.1} s)", ended.name, ended.took.as_secs_f64());
+                let failed_before = tally.failed();
+                for line in ended.lines.iter().filter(|line| tally.take(line)) {
+                    println!("{line}");
+                }
+                tally.end_of_program();
+                if let Some(why) = ended.failure
+                    && tally.failed() == failed_before
+                {
+                    // A program that could not start or died: no test says so, but something failed.
+                    tally.fail(format!("{}: {why}; see its output above", ended.name));
+                }
+            }),
+            Err(error) => tally.fail(format!("{}: {error:#}", suite.name)),
         }
     }
     let (text, outcome) = conclude(tally, &report::required_names());
@@ -131,18 +141,6 @@ fn suites(workspace: &Workspace, names: &[String]) -> Result<Vec<Suite>> {
         suites.insert(0, ours(&members)?);
     }
     Ok(suites)
-}
-
-fn command(workspace: &Workspace, suite: &Suite, harness: &[String]) -> Command {
-    let mut command = cargo::cargo(&suite.folder);
-    command
-        .env("CARGO_TARGET_DIR", workspace.target())
-        .args(["test", "--no-fail-fast"])
-        .args(&suite.arguments)
-        // A passed test's output is captured; this hands it over, so that no skip stays unseen.
-        .args(["--", "--show-output"])
-        .args(harness);
-    command
 }
 
 /// The end of the run as a person reads it. The totals are the very last line.

@@ -56,8 +56,8 @@ impl Tally {
         self.place != Place::OutputOfPassed
     }
 
-    /// Closes the books of one call of cargo.
-    pub(super) fn end_of_suite(&mut self) {
+    /// Closes the books of one program.
+    pub(super) fn end_of_program(&mut self) {
         self.notice_death();
         self.place = Place::Between;
     }
@@ -247,12 +247,12 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     fn a_program_that_dies_is_a_failure_and_does_not_hide_the_next_one() {
         let (mut tally, _) = read(&format!("running 2 tests\ntest a ... ok\n{GOOD}"));
         assert_eq!(tally.totals(), "2 passed, 1 failed, 2 skipped");
-        tally.end_of_suite();
+        tally.end_of_program();
         assert_eq!(tally.totals(), "2 passed, 1 failed, 2 skipped");
 
         tally.take("running 1 test");
         tally.take("successes:");
-        tally.end_of_suite();
+        tally.end_of_program();
         assert_eq!(tally.totals(), "2 passed, 2 failed, 2 skipped");
         assert!(tally.take("test next ... ok"));
     }
