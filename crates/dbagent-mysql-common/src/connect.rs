@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use dbagent_core::context::CallContext;
 use dbagent_core::{Error, ErrorKind, Result, Settings, Target};
 use sqlx::mysql::{MySqlConnectOptions, MySqlRow, MySqlTypeInfo};
-use sqlx::{Column as _, ConnectOptions as _, Executor as _, MySqlConnection, Row as _};
+use sqlx::{Column as _, ConnectOptions as _, Connection as _, Executor as _, MySqlConnection, Row as _};
 use tokio::task::JoinSet;
 
 use crate::error;
@@ -13,8 +13,15 @@ use crate::flavor::Server;
 use crate::location::Location;
 use crate::probe::{self, Greeting};
 
-/// Prepared statements of this crate that a connection keeps.
-const KEPT_STATEMENTS: usize = 32;
+/// Prepared statements that a connection can keep. More than a call ever adds to [`MANY_STATEMENTS`]: the driver
+/// must not close one between two statements.
+const KEPT_STATEMENTS: usize = 256;
+/// Prepared statements after which a connection that comes back forgets them all.
+///
+/// To close a statement is a message that the server does not answer. The driver leaves Nagle's algorithm on
+/// (sqlx 0.9.0, its issue 4335), so the message behind it waits until the server acknowledges that one, which on
+/// Linux takes 40 ms. So statements are not closed one by one, but all at once where nobody waits.
+const MANY_STATEMENTS: usize = 64;
 
 /// What a GROUP_CONCAT may become at least and at most; the server has its own limit of a packet beside that.
 const SHORTEST_CONCAT: u64 = 1_024;
@@ -168,7 +175,7 @@ impl Opener {
 
     async fn harden(&self, mut connection: MySqlConnection) -> Result<Conn> {
         let failed = |e| error::translate(e, None).op("open");
-        let who = sqlx::query(WHO).persistent(false).fetch_one(&mut connection).await.map_err(failed)?;
+        let who = sqlx::query(WHO).fetch_one(&mut connection).await.map_err(failed)?;
         let id = who.try_get_unchecked::<u64, _>(0).map_err(failed)?;
         let decimal = who.column(6).type_info().clone();
         let found = pinned(&who).map_err(failed)?;
@@ -197,7 +204,7 @@ impl Opener {
         // The server cuts what is longer, and says so nowhere that anybody looks. One byte over the cap of a
         // cell, so that what was cut is over it and an error.
         let longest = self.cell_bytes.saturating_add(1).clamp(SHORTEST_CONCAT, LONGEST_CONCAT);
-        let pin = sqlx::query(self.server.pin()).persistent(false).bind(&pinned.sql_mode).bind(longest);
+        let pin = sqlx::query(self.server.pin()).bind(&pinned.sql_mode).bind(longest);
         pin.execute(&mut connection).await.map_err(failed)?;
         let mut conn = Conn { inner: connection, id, limit: None, decimal, state: String::new() };
         conn.state = conn.state_now(self.server).await.map_err(failed)?;
@@ -210,6 +217,14 @@ impl Conn {
     pub(crate) async fn state_now(&mut self, server: Server) -> sqlx::Result<String> {
         let row = sqlx::query(server.state()).fetch_one(&mut self.inner).await?;
         Ok(text(&row, 0)?.unwrap_or_default())
+    }
+
+    /// Closes what is prepared, once it is much. To be the last that is done on a connection before it waits.
+    pub(crate) async fn forget_statements(&mut self) -> sqlx::Result<()> {
+        if self.inner.cached_statements_size() > MANY_STATEMENTS {
+            self.inner.clear_cached_statements().await?;
+        }
+        Ok(())
     }
 }
 

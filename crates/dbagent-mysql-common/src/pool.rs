@@ -1,5 +1,6 @@
 //! A few connections to one target, each used by one call at a time, and one more that stops statements.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -7,11 +8,15 @@ use dbagent_core::context::CallContext;
 use dbagent_core::{Error, ErrorKind, Result, Retry};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySqlConnection};
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
 
 use crate::connect::{Conn, Opener, closed};
 use crate::error;
 
+/// How long a connection that is on its way back is waited for before another is opened: a call that follows
+/// another takes its connection.
+const RETURN: Duration = Duration::from_millis(100);
 /// How long cleaning a connection up may take before it is closed instead.
 const CLEANING: Duration = Duration::from_secs(5);
 /// "There is no such connection": it ended by itself.
@@ -28,6 +33,9 @@ pub(crate) struct Pool {
 struct Shared {
     opener: Opener,
     idle: Mutex<Idle>,
+    /// How many connections are on their way back after a statement that had ended, and who waits for one.
+    returning: AtomicUsize,
+    returned: Notify,
     /// The connection by which statements on the others are stopped, once one had to be.
     reserve: tokio::sync::Mutex<Option<MySqlConnection>>,
     runtime: Handle,
@@ -58,6 +66,8 @@ impl Pool {
         let shared = Shared {
             opener,
             idle: Mutex::new(Idle { connections: vec![first], closed: false }),
+            returning: AtomicUsize::new(0),
+            returned: Notify::new(),
             reserve: tokio::sync::Mutex::new(None),
             runtime: Handle::current(),
         };
@@ -81,13 +91,7 @@ impl Pool {
     ) -> Result<Lease> {
         let permit = self.permit(call, operation).await?;
         loop {
-            let idle = {
-                let mut idle = self.shared.lock();
-                if idle.closed {
-                    return Err(closed().op(operation));
-                }
-                idle.connections.pop()
-            };
+            let idle = call.bound(operation, self.shared.idle()).await?.map_err(|e| e.op(operation))?;
             let reused = idle.is_some();
             let conn = match idle {
                 Some(conn) => conn,
@@ -154,6 +158,24 @@ impl Shared {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A connection that is free, or soon will be.
+    async fn idle(&self) -> Result<Option<Conn>> {
+        let patience = Instant::now() + RETURN;
+        loop {
+            let found = {
+                let mut idle = self.lock();
+                if idle.closed {
+                    return Err(closed());
+                }
+                idle.connections.pop()
+            };
+            let comes = found.is_none() && self.returning.load(Ordering::SeqCst) > 0;
+            if !comes || timeout_at(patience, self.returned.notified()).await.is_err() {
+                return Ok(found);
+            }
+        }
+    }
+
     fn give_back(&self, conn: Conn) {
         let mut idle = self.lock();
         if !idle.closed {
@@ -206,7 +228,11 @@ impl Shared {
             conn.inner.execute("ROLLBACK").await.map_err(failed)?;
         }
         let now = conn.state_now(self.opener.server()).await.map_err(failed)?;
-        Ok(now == conn.state)
+        if now != conn.state {
+            return Ok(false);
+        }
+        conn.forget_statements().await.map_err(failed)?;
+        Ok(true)
     }
 }
 
@@ -235,6 +261,10 @@ impl Lease {
     pub(crate) fn release(self, left: Left) {
         let Self { mut conn, mut guard } = self;
         let (shared, permit) = (Arc::clone(&guard.shared), guard.disarm());
+        let soon = left == Left::Clean;
+        if soon {
+            shared.returning.fetch_add(1, Ordering::SeqCst);
+        }
         guard.shared.runtime.spawn(async move {
             let cleaned = tokio::time::timeout(CLEANING, shared.clean(&mut conn, left)).await;
             match cleaned {
@@ -242,6 +272,11 @@ impl Lease {
                 // Whatever is on it ends with it.
                 _ => drop(tokio::time::timeout(CLEANING, conn.inner.close_hard()).await),
             }
+            if soon {
+                shared.returning.fetch_sub(1, Ordering::SeqCst);
+            }
+            // Also when it was closed: then there is nothing to wait for.
+            shared.returned.notify_one();
             drop(permit);
         });
     }

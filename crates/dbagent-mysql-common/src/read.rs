@@ -6,7 +6,9 @@ use dbagent_core::rows::{Flow, Sink};
 use dbagent_core::{Error, ErrorKind, Result};
 use futures_util::TryStreamExt as _;
 use sqlx::mysql::{MySqlArguments, MySqlRow};
-use sqlx::{AssertSqlSafe, Executor as _, MySqlConnection, Row as _, SqlSafeStr as _, Statement as _};
+use sqlx::{
+    AssertSqlSafe, Connection as _, Executor as _, MySqlConnection, Row as _, SqlSafeStr as _, Statement as _,
+};
 
 use crate::types::{self, Spec, TypedWriter};
 
@@ -51,9 +53,9 @@ pub(crate) async fn stream(
 ) -> Result<Ended, Failed> {
     let mut sink = Some(sink);
     let mut result: Option<(TypedWriter, Vec<Spec>)> = None;
+    let prepared_before = connection.cached_statements_size();
     {
-        // Not kept on the server: the next text is another one.
-        let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(false);
+        let query = sqlx::query_with(AssertSqlSafe(text), arguments);
         let mut rows = query.fetch(&mut *connection);
         while let Some(row) = within(read_timeout, rows.try_next()).await? {
             if result.is_none() {
@@ -71,21 +73,24 @@ pub(crate) async fn stream(
     match (result, sink) {
         (Some((writer, _)), _) => writer.finish().await?,
         // No row told the columns: the server does.
-        (None, Some(sink)) => TypedWriter::new(sink, columns(connection, text).await?).finish().await?,
+        (None, Some(sink)) => {
+            let is_fresh = connection.cached_statements_size() > prepared_before;
+            let specs = columns(connection, text, is_fresh).await?;
+            TypedWriter::new(sink, specs).finish().await?;
+        }
         (None, None) => {}
     }
     Ok(Ended::Whole)
 }
 
-/// The columns of a statement that is prepared and not run.
-async fn columns(connection: &mut MySqlConnection, text: &str) -> sqlx::Result<Vec<Spec>> {
-    use sqlx::Connection as _;
+/// The columns of a statement that was run and gave no row, as they were when it was prepared. One that was
+/// prepared for an earlier call may have other columns by now.
+async fn columns(connection: &mut MySqlConnection, text: &str, is_fresh: bool) -> sqlx::Result<Vec<Spec>> {
+    if !is_fresh {
+        connection.clear_cached_statements().await?;
+    }
     let statement = connection.prepare(AssertSqlSafe(text).into_sql_str()).await?;
-    let specs = types::specs(statement.columns());
-    drop(statement);
-    // The driver keeps what it prepares, and the server would too.
-    connection.clear_cached_statements().await?;
-    Ok(specs)
+    Ok(types::specs(statement.columns()))
 }
 
 /// Waits for the next row, but not longer than the host's `read_timeout` for the bytes of one.
@@ -118,8 +123,7 @@ pub(crate) async fn texts(
     arguments: MySqlArguments,
 ) -> sqlx::Result<Vec<Vec<(String, Option<String>)>>> {
     use sqlx::Column as _;
-    let rows =
-        sqlx::query_with(AssertSqlSafe(text), arguments).persistent(false).fetch_all(connection).await?;
+    let rows = sqlx::query_with(AssertSqlSafe(text), arguments).fetch_all(connection).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
         let mut values = Vec::with_capacity(row.len());

@@ -71,7 +71,7 @@ impl Names {
         let (database, table) = self.columns;
         let pairs = vec!["(?, ?)"; tables.len()].join(", ");
         let sql = format!("{}({database}, {table}) IN ({pairs}){}", self.before, self.after);
-        let mut query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
+        let mut query = sqlx::query(AssertSqlSafe(sql));
         for (database, table) in tables {
             query = query.bind((*database).to_owned()).bind((*table).to_owned());
         }

@@ -36,6 +36,25 @@ async fn reads_of_its_own_grammar_have_plans() {
     assert!(!rows(&session, "EXPLAIN SELECT * FROM t").await.is_empty());
 }
 
+/// Statements stay prepared, since to close one costs a wait; a connection that comes back with many forgets them.
+#[tokio::test(flavor = "multi_thread")]
+async fn prepared_statements_do_not_gather() {
+    let Some(scratch) = scratch().await else { return };
+    let session = session(&scratch).await;
+    for n in 0..100 {
+        assert_eq!(rows(&session, format!("SELECT {n} AS n")).await, [[Value::from(n)]]);
+    }
+    let mut owner = scratch.owner().await.unwrap();
+    let gathered = format!(
+        "SELECT COUNT(*) FROM performance_schema.prepared_statements_instances p \
+         JOIN performance_schema.threads t ON t.THREAD_ID = p.OWNER_THREAD_ID \
+         WHERE t.PROCESSLIST_DB = '{}'",
+        scratch.name()
+    );
+    let count: u32 = owner.rows(&gathered).await.unwrap()[0][0].clone().unwrap().parse().unwrap();
+    assert!(0 < count && count < 70, "{count}");
+}
+
 /// The password of such an account goes over an encrypted connection only.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_is_not_sent_in_the_clear() {

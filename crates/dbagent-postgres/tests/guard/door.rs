@@ -7,7 +7,7 @@ use dbagent_core::context::CallContext;
 use dbagent_core::{ErrorKind, Request, Target};
 use dbagent_postgres::testing::{RawHardened, raw_hardened};
 
-use crate::state::{ALONE, changed, fingerprint};
+use crate::state::{changed, fingerprint};
 use crate::support::{Scratch, execute, rows};
 
 /// Deny rows that leave a trace although the transaction is read-only and rolled back: only the judge and the
@@ -49,8 +49,7 @@ impl Door {
 /// A fingerprint that notices nothing would let everything through.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fingerprint_notices_what_it_is_for() {
-    let _alone = ALONE.lock().await;
-    let Some(mut scratch) = Scratch::with(&["CREATE SEQUENCE s"]).await else { return };
+    let Some(mut scratch) = Scratch::alone(&["CREATE SEQUENCE s"]).await else { return };
     for (change, part) in [
         ("INSERT INTO users (id) VALUES (9)", "users"),
         ("UPDATE users SET name = name WHERE id = 9", "users"),
@@ -81,8 +80,7 @@ async fn the_fingerprint_notices_what_it_is_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deny_rows_leave_no_trace_but_for_those_that_are_listed() {
-    let _alone = ALONE.lock().await;
-    let Some(mut scratch) = Scratch::with(&[]).await else { return };
+    let Some(mut scratch) = Scratch::alone(&[]).await else { return };
     let mut target = scratch.as_plain_owner().await;
     target.guardrails.query_timeout_s = 2;
     let rows: Vec<_> = rows().into_iter().filter(|r| !r.allow).collect();

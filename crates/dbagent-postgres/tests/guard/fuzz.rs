@@ -6,7 +6,7 @@ use dbagent_testkit::fuzz::{self, Fuzzed, Mutations, Plan, Sentences, Vocabulary
 use tokio::sync::Mutex;
 
 use crate::live::FIXTURE;
-use crate::state::{ALONE, fingerprint};
+use crate::state::fingerprint;
 use crate::support::{GUARD, Scratch, call, rows};
 
 /// The database, and the owner who looks at its state.
@@ -171,8 +171,7 @@ async fn sentences(owner: &mut PgConnection) -> Sentences {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_cleared_only_reads_whatever_was_done_to_it() {
-    let _alone = ALONE.lock().await;
-    let Some(mut scratch) = Scratch::with(&[FIXTURE]).await else { return };
+    let Some(mut scratch) = Scratch::alone(&[FIXTURE]).await else { return };
     let seeds: Vec<String> = rows().iter().map(|row| row.statement.clone()).collect();
     let mutations = Mutations::new(seeds, SPICE.iter().map(|s| (*s).to_owned()));
     let mut texts = (mutations, sentences(&mut scratch.owner).await);

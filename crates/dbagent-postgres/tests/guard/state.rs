@@ -3,9 +3,6 @@
 
 use dbagent_postgres::sqlx::{self, AssertSqlSafe, PgConnection, Row as _};
 
-/// Only one test at a time may look at what all databases of the server share.
-pub(crate) static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
-
 /// What is not a table of this database, by name.
 const OTHERS: &[(&str, &str)] = &[
     (

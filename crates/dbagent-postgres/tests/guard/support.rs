@@ -8,6 +8,7 @@ use dbagent_core::context::CallContext;
 use dbagent_core::guard::{Judgement, Policy, Resolution, Rule, judge};
 use dbagent_core::guardrails::StatementLimits;
 use dbagent_core::{ConnUrl, Dialect, ErrorKind, NameCase, Refusal, Request, Settings, Target};
+use dbagent_services::Server;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
@@ -86,6 +87,9 @@ pub(crate) struct Scratch {
     url: String,
     name: String,
     roles: Vec<String>,
+    /// Its server, where nobody else is; it goes last.
+    #[expect(dead_code, reason = "held, so that the server lives as long")]
+    server: Option<Server>,
 }
 
 /// The variables that name a new and an old server.
@@ -106,6 +110,14 @@ pub(crate) async fn execute(connection: &mut PgConnection, sql: &str) -> Result<
     sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(connection).await.map(|_| ())
 }
 
+/// Says that a test is skipped, and fails it where the environment requires the server.
+fn skipped(why: &str) -> Option<Scratch> {
+    let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
+    assert!(!required.split(',').any(|d| d.trim() == "postgres"), "DBAGENT_REQUIRE names postgres: {why}");
+    println!("SKIPPED postgres: {why}");
+    None
+}
+
 impl Scratch {
     /// The tables of the corpus and what else these texts make; `None` without a server.
     pub(crate) async fn with(fixtures: &[&str]) -> Option<Self> {
@@ -114,13 +126,22 @@ impl Scratch {
 
     /// The same on the server that this variable names.
     pub(crate) async fn on(variable: &str, fixtures: &[&str]) -> Option<Self> {
-        let Ok(url) = std::env::var(variable) else {
-            let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
-            assert!(!required.split(',').any(|d| d == "postgres"), "postgres is required, set {variable}");
-            println!("SKIPPED postgres: {variable} is not set");
-            return None;
-        };
-        Some(Self::at(&url, fixtures).await)
+        match std::env::var(variable) {
+            Ok(url) => Some(Self::at(&url, fixtures).await),
+            Err(_) => skipped(&format!("{variable} is not set")),
+        }
+    }
+
+    /// The same on a server where nobody else changes what all databases share.
+    pub(crate) async fn alone(fixtures: &[&str]) -> Option<Self> {
+        match Server::throwaway("postgres") {
+            Ok(server) => {
+                let mut scratch = Self::at(server.url(), fixtures).await;
+                scratch.server = Some(server);
+                Some(scratch)
+            }
+            Err(why) => skipped(&why.to_string()),
+        }
     }
 
     pub(crate) async fn at(url: &str, fixtures: &[&str]) -> Self {
@@ -138,7 +159,7 @@ impl Scratch {
         }
         let connection = PgConnection::connect_with(&options).await.expect("a database");
         let url = in_database(url, &name);
-        Self { owner, connection, admin, url, name, roles: Vec::new() }
+        Self { owner, connection, admin, url, name, roles: Vec::new(), server: None }
     }
 
     /// A role that may read and does not own anything.

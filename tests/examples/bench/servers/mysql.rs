@@ -45,7 +45,8 @@ pub(crate) async fn run(id: &'static str, url: &str) -> Vec<Figure> {
         id,
         url: at(url),
         query: QUERY,
-        long_query: long_query(), // Begin, settle, prepare, run and put back: once for the estimate, once for the read.
+        long_query: long_query(),
+        // Begin, settle, prepare, run and put back: once for the estimate, once for the read.
         trips: 10,
         judging: 400.0,
     };
@@ -56,7 +57,7 @@ pub(crate) async fn run(id: &'static str, url: &str) -> Vec<Figure> {
 }
 
 async fn statement(connection: &mut MySqlConnection, sql: &str) {
-    sqlx::query(AssertSqlSafe(sql)).execute(connection).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(connection).await.unwrap();
 }
 
 /// The same server, another database.
