@@ -3,14 +3,17 @@
 use anyhow::{Result, bail};
 use cargo_metadata::{Package, TargetKind};
 
-use crate::cargo;
+use crate::library::Library;
 use crate::report::Outcome;
+use crate::test::{self, Servers};
 use crate::workspace::Workspace;
+use crate::{cargo, tools};
 
 /// Measure speed and memory: ratios between interleaved runs, never bare times.
 ///
-/// Builds the `bench` program of the package dbagent-tests with optimisation and runs it. What comes
-/// after `--` goes to that program; `cargo xtask bench -- --help` says what it knows.
+/// Builds the `bench` program of the package dbagent-tests with optimisation and runs it, with the servers that
+/// it compares (see `cargo xtask services`). What comes after `--` goes to that program: the names of what is to
+/// be measured, and `--check`, with which a figure under its floor is a failure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Passed on to the bench program
@@ -27,12 +30,21 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
             "{PACKAGE} has no program called `{TARGET}`; add tests/src/bin/{TARGET}.rs or tests/examples/{TARGET}.rs"
         );
     };
+    tools::C_COMPILER.ensure()?;
+    tools::LIBCLANG.ensure()?;
+    let servers = Servers::bring_up(workspace, &test::needed(workspace, &[PACKAGE.to_owned()]));
+    for skip in servers.skips() {
+        println!("{skip}");
+    }
+    let library = Library::of(&servers);
+    let features = library.fit(workspace).selection(&[PACKAGE.to_owned()])?;
     // The bench also times the start of the program that people run.
     let mut build = cargo::cargo(workspace.root());
     build.args(["build", "--release", "--package", "dbagent-cli"]);
     cargo::run(&mut build)?;
     let mut command = cargo::cargo(workspace.root());
-    command.args(words).args(["--package", PACKAGE, "--"]).args(&arguments.bench);
+    command.envs(servers.variables().iter().cloned()).envs(library.environment());
+    command.args(words).args(features).arg("--").args(&arguments.bench);
     cargo::run(&mut command)?;
     Ok(Outcome::success())
 }

@@ -17,7 +17,7 @@ use crate::report::{self, Outcome, count};
 use crate::workspace::Workspace;
 use crate::{outside, tools};
 use programs::{Run, side_by_side};
-pub(crate) use servers::Servers;
+pub(crate) use servers::{Servers, needed};
 use tally::Tally;
 
 /// Install and start what the tests need, run them all, say what was skipped.
@@ -55,7 +55,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
     if workspace.build_on(&packages, "pg_query") {
         tools::LIBCLANG.ensure()?;
     }
-    let servers = Servers::bring_up(workspace, &servers::needed(workspace, &packages));
+    let servers = Servers::bring_up(workspace, &needed(workspace, &packages));
     let mut tally = Tally::default();
     for skip in servers.skips() {
         println!("{skip}");

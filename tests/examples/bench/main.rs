@@ -4,6 +4,8 @@
 //! both sides. With `--check` a figure under its floor makes the exit code 1.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers")]
 
+#[cfg(feature = "duckdb")]
+mod duckdb;
 mod judging;
 mod memory;
 mod servers;
@@ -77,7 +79,9 @@ fn main() -> ExitCode {
         failed += usize::from(!f.holds());
     }
     if figures.is_empty() {
-        println!("nothing of that name; known: streaming, judging, turn, start, postgres, mysql, mariadb");
+        println!(
+            "nothing of that name; known: streaming, judging, turn, start, postgres, mysql, mariadb, duckdb"
+        );
         return ExitCode::from(2);
     }
     if check && failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }

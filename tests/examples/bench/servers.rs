@@ -1,5 +1,6 @@
-//! The servers: two million rows of mixed types through the whole road against the bare driver, and what a
-//! call costs beside its round trips. A server is there when its variable is set (`cargo xtask services`).
+//! The engines beside SQLite: two million rows of mixed types through the whole road against the bare driver, and
+//! what a call costs beside its round trips. A server is there when its variable is set, which `cargo xtask bench`
+//! does; DuckDB when the program was built with it.
 
 mod mysql;
 mod postgres;
@@ -32,6 +33,10 @@ pub(crate) async fn run(wanted: &impl Fn(&str) -> bool) -> Vec<Figure> {
             figures.extend(mysql::run(id, &url).await);
         }
     }
+    #[cfg(feature = "duckdb")]
+    if wanted("duckdb") {
+        figures.extend(crate::duckdb::run().await);
+    }
     figures
 }
 
@@ -63,8 +68,17 @@ pub(crate) struct Subject {
     pub(crate) long_query: String,
     /// Round trips of one guarded call, where the bare driver has one.
     pub(crate) trips: u32,
-    /// The most that judging a thousand bytes may take, in microseconds.
-    pub(crate) judging: f64,
+    pub(crate) floors: Floors,
+}
+
+/// What is asked of the figures.
+pub(crate) struct Floors {
+    /// The least speed of the stream, as a part of the bare driver's.
+    pub(crate) streaming: f64,
+    /// The most memory above start-up, in MiB.
+    pub(crate) memory: f64,
+    /// The most that judging a thousand bytes may take, in microseconds, where something is asked.
+    pub(crate) judging: Option<f64>,
 }
 
 /// Streams, calls and judges.
@@ -72,7 +86,9 @@ pub(crate) async fn measure(subject: &Subject, bare: &mut impl Bare) -> Vec<Figu
     let session = open(&subject.url).await;
     let mut figures = stream(subject, &session, bare).await;
     figures.push(overhead(subject, &session, bare).await);
-    figures.push(judging(subject, &session).await);
+    if let Some(most) = subject.floors.judging {
+        figures.push(judging(subject, &session, most).await);
+    }
     session.close().await;
     figures
 }
@@ -97,13 +113,13 @@ async fn stream(subject: &Subject, session: &GuardedSession, bare: &mut impl Bar
             what: format!("{}: 2 million rows into Arrow, against the bare driver", subject.id),
             value: median(ratios),
             unit: "x",
-            floor: Floor::AtLeast(0.8),
+            floor: Floor::AtLeast(subject.floors.streaming),
         },
         Figure {
             what: format!("{}: memory above start-up meanwhile", subject.id),
             value: memory.iter().copied().fold(0.0, f64::max),
             unit: "MiB",
-            floor: Floor::Under(64.0),
+            floor: Floor::Under(subject.floors.memory),
         },
     ]
 }
@@ -131,7 +147,7 @@ async fn overhead(subject: &Subject, session: &GuardedSession, bare: &mut impl B
     }
 }
 
-async fn judging(subject: &Subject, session: &GuardedSession) -> Figure {
+async fn judging(subject: &Subject, session: &GuardedSession, most: f64) -> Figure {
     let mut micros = Vec::new();
     for _ in 0..CALLS {
         let call = long_call();
@@ -144,7 +160,7 @@ async fn judging(subject: &Subject, session: &GuardedSession) -> Figure {
         what: format!("{}: judging {} bytes, warm catalogue", subject.id, subject.long_query.len()),
         value: median(micros),
         unit: "µs",
-        floor: Floor::Under(subject.judging),
+        floor: Floor::Under(most),
     }
 }
 

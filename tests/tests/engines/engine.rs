@@ -1,19 +1,30 @@
 //! The engines, and what comes back from them in a form that can be compared.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dbagent::Answer;
 use dbagent::artifact::Artifact;
 use dbagent::rows::Cell;
+use tempfile::TempDir;
 
 /// An engine that has the sample.
 #[derive(Debug, Clone)]
 pub(crate) struct Engine {
     pub(crate) id: &'static str,
     pub(crate) url: String,
+    /// Where its file is, if that was made for it.
+    _folder: Option<Arc<TempDir>>,
 }
 
-/// The engines beside SQLite, each with the variable that says where its sample is.
+impl Engine {
+    /// At an address.
+    pub(crate) fn at(id: &'static str, url: String) -> Self {
+        Self { id, url, _folder: None }
+    }
+}
+
+/// The servers beside SQLite, each with the variable that says where its sample is.
 const SERVERS: &[(&str, &str)] = &[
     ("postgres", "DBAGENT_TEST_POSTGRES_READER_URL"),
     ("mysql", "DBAGENT_TEST_MYSQL_READER_URL"),
@@ -22,30 +33,49 @@ const SERVERS: &[(&str, &str)] = &[
 
 /// SQLite, to which the others are compared.
 pub(crate) fn sqlite() -> Engine {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/chinook/chinook.sqlite");
-    Engine { id: "sqlite", url: format!("sqlite:///{}", file.display()) }
+    Engine::at("sqlite", format!("sqlite:///{}", file().display()))
+}
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/chinook/chinook.sqlite")
 }
 
 /// The others that are there.
 pub(crate) fn others() -> Vec<Engine> {
     let built = |id: &str| dbagent::BUILT_WITH.contains(&id);
     let built = SERVERS.iter().filter(|(id, _)| built(id));
-    built.filter_map(|(id, variable)| Some(Engine { id, url: address(id, variable)? })).collect()
+    let servers = built.filter_map(|(id, variable)| Some(Engine::at(id, address(id, variable)?)));
+    servers.chain(duckdb()).collect()
+}
+
+#[cfg(feature = "duckdb")]
+fn duckdb() -> Vec<Engine> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chinook.duckdb");
+    crate::duck::fill(&file(), &path);
+    Some(Engine {
+        id: "duckdb",
+        url: format!("duckdb:///{}", path.display()),
+        _folder: Some(Arc::new(folder)),
+    })
+}
+
+#[cfg(not(feature = "duckdb"))]
+fn duckdb() -> Vec<Engine> {
+    missing("duckdb", "this program was built without its library").into_iter().collect()
 }
 
 /// Where a server is. One that is not there is printed, and is an error where it is required.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests counts what was skipped")]
 pub(crate) fn address(id: &str, variable: &str) -> Option<String> {
-    let url = std::env::var(variable).ok();
-    if url.is_none() {
-        let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
-        assert!(
-            !required.split(',').any(|name| name.trim() == id),
-            "DBAGENT_REQUIRE names {id}, and {variable} is not set"
-        );
-        println!("SKIPPED {id}: {variable} is not set");
-    }
-    url
+    std::env::var(variable).ok().or_else(|| missing(id, &format!("{variable} is not set")))
+}
+
+#[expect(clippy::print_stdout, reason = "whoever runs the tests counts what was skipped")]
+fn missing<T>(id: &str, why: &str) -> Option<T> {
+    let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
+    assert!(!required.split(',').any(|name| name.trim() == id), "DBAGENT_REQUIRE names {id}: {why}");
+    println!("SKIPPED {id}: {why}");
+    None
 }
 
 /// The rows of the last query of an answer, as texts that mean the same on every engine.

@@ -115,7 +115,7 @@ async fn sakila_is_loaded_by_copy_and_gives_the_recorded_answers() {
     let mut owner = PgConnection::connect(&url).await.unwrap();
     sqlx::query(AssertSqlSafe(format!("CREATE DATABASE {database}"))).execute(&mut owner).await.unwrap();
     let (server, _) = url.split_once('?').map_or((url.as_str(), ""), |(a, b)| (a, b));
-    let engine = Engine { id: "postgres", url: format!("{}/{database}", server.rsplit_once('/').unwrap().0) };
+    let engine = Engine::at("postgres", format!("{}/{database}", server.rsplit_once('/').unwrap().0));
     let mut db = PgConnection::connect(&engine.url).await.unwrap();
     load(&mut db, &unpacked("schema.sql.gz")).await;
     load(&mut db, &unpacked("data.sql.gz")).await;

@@ -25,7 +25,7 @@ const OF_ALL: &[&str] = &["dbagent-tests", "dbagent-examples"];
 const OF_LIBRARIES: &[(&str, &str)] = &[("duckdb", "duckdb")];
 
 /// The services that tests of these packages need, in the order in which they are started.
-pub(super) fn needed(workspace: &Workspace, packages: &[String]) -> Vec<&'static str> {
+pub(crate) fn needed(workspace: &Workspace, packages: &[String]) -> Vec<&'static str> {
     let is_member = |name: &&str| workspace.member(name).is_some();
     let mut dialects: Vec<&str> = Vec::new();
     for package in packages.iter().map(String::as_str) {

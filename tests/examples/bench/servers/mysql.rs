@@ -7,7 +7,7 @@ use futures_util::TryStreamExt as _;
 use rust_decimal::Decimal;
 use sqlx::{AssertSqlSafe, Connection as _, MySqlConnection, Row as _};
 
-use super::{Bare, ROWS, Subject, long_query, measure};
+use super::{Bare, Floors, ROWS, Subject, long_query, measure};
 use crate::Figure;
 
 const QUERY: &str = "SELECT id, name, amount, ratio, flag, at, note FROM mixed";
@@ -48,7 +48,7 @@ pub(crate) async fn run(id: &'static str, url: &str) -> Vec<Figure> {
         long_query: long_query(),
         // Begin, settle, prepare, run and put back: once for the estimate, once for the read.
         trips: 10,
-        judging: 400.0,
+        floors: Floors { streaming: 0.8, memory: 64.0, judging: Some(400.0) },
     };
     let mut driver = Driver(db);
     let figures = measure(&subject, &mut driver).await;

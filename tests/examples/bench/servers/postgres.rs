@@ -9,7 +9,7 @@ use futures_util::TryStreamExt as _;
 use rust_decimal::Decimal;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 
-use super::{Bare, ROWS, Subject, long_call, long_query, measure, open};
+use super::{Bare, Floors, ROWS, Subject, long_call, long_query, measure, open};
 use crate::{Figure, Floor};
 
 const QUERY: &str = "SELECT id, name, amount, ratio, flag, at, note FROM mixed";
@@ -47,7 +47,7 @@ pub(crate) async fn run(url: &str) -> Vec<Figure> {
         long_query: long_query(),
         // Begin, settle, prepare, run and put back: once for the estimate, once for the read.
         trips: 10,
-        judging: 500.0,
+        floors: Floors { streaming: 0.8, memory: 64.0, judging: Some(500.0) },
     };
     let mut figures = measure(&subject, &mut Driver(db)).await;
     figures.push(describing(&url).await);
