@@ -35,6 +35,13 @@ pub(crate) fn translate(e: sqlx::Error, text: Option<&str>) -> Error {
             "a column may be of a type that the driver does not know, such as VECTOR: convert it in the \
                      statement (VECTOR_TO_STRING, HEX, CAST)",
         ),
+        sqlx::Error::PoolTimedOut => {
+            Error::new(ErrorKind::TooManyConnections, "no connection of the host's pool became free in time")
+                .hint("wait for other questions to end, or give the pool more connections")
+                .retry(Retry::Later)
+        }
+        sqlx::Error::PoolClosed => Error::new(ErrorKind::Connection, "the host's pool was closed")
+            .hint("open a pool again and make a session over it"),
         sqlx::Error::WorkerCrashed => {
             Error::new(ErrorKind::Connection, "the driver cannot go on with what the server sent").hint(
                 "something between dbagent and the server changes what is sent, or the server is broken",

@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::connect::{Conn, Opener, closed};
 use crate::error;
+use crate::host::Held;
 
 /// How long cleaning a connection up may take before it is closed instead.
 const CLEANING: Duration = Duration::from_secs(5);
@@ -54,10 +55,10 @@ impl Pool {
     /// A pool that opens up to `size` connections when they are needed.
     ///
     /// Must be called inside a runtime.
-    pub(crate) fn new(opener: Opener, first: Conn, size: usize, wait: Duration) -> Self {
+    pub(crate) fn new(opener: Opener, first: Option<Conn>, size: usize, wait: Duration) -> Self {
         let shared = Shared {
             opener,
-            idle: Mutex::new(Idle { connections: vec![first], closed: false }),
+            idle: Mutex::new(Idle { connections: first.into_iter().collect(), closed: false }),
             reserve: tokio::sync::Mutex::new(None),
             runtime: Handle::current(),
         };
@@ -140,8 +141,13 @@ impl Pool {
             idle.closed = true;
             std::mem::take(&mut idle.connections)
         };
+        let idle = connections.into_iter().filter_map(|conn| match conn.inner {
+            Held::Own(connection) => Some(connection),
+            // The host's are never idle here.
+            Held::Lent(_) => None,
+        });
         let reserve = self.shared.reserve.lock().await.take();
-        for connection in connections.into_iter().map(|c| c.inner).chain(reserve) {
+        for connection in idle.chain(reserve) {
             // Told or not, the server sees that it is gone.
             _ = tokio::time::timeout(CLEANING, connection.close()).await;
         }
@@ -154,7 +160,11 @@ impl Shared {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn give_back(&self, conn: Conn) {
+    async fn give_back(&self, conn: Conn) {
+        let conn = match conn.inner {
+            Held::Own(_) => conn,
+            Held::Lent(lent) => return lent.give_back().await,
+        };
         let mut idle = self.lock();
         if !idle.closed {
             idle.connections.push(conn);
@@ -221,7 +231,7 @@ impl Lease {
         let server = self.guard.shared.opener.server();
         let limit = server.time_value(call.remaining());
         if self.conn.limit != Some(limit) {
-            sqlx::query(server.limit_time()).bind(limit).execute(&mut self.conn.inner).await?;
+            sqlx::query(server.limit_time()).bind(limit).execute(&mut *self.conn.inner).await?;
             self.conn.limit = Some(limit);
         }
         if transaction {
@@ -238,9 +248,9 @@ impl Lease {
         guard.shared.runtime.spawn(async move {
             let cleaned = tokio::time::timeout(CLEANING, shared.clean(&mut conn, left)).await;
             match cleaned {
-                Ok(Ok(true)) => shared.give_back(conn),
+                Ok(Ok(true)) => drop(tokio::time::timeout(CLEANING, shared.give_back(conn)).await),
                 // Whatever is on it ends with it.
-                _ => drop(tokio::time::timeout(CLEANING, conn.inner.close_hard()).await),
+                _ => drop(tokio::time::timeout(CLEANING, conn.inner.abandon()).await),
             }
             drop(permit);
         });

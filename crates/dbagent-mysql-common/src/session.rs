@@ -14,11 +14,12 @@ use dbagent_core::guardrails::StatementLimits;
 use dbagent_core::rows::Sink;
 use dbagent_core::session::Outcome;
 use dbagent_core::{
-    Cleared, Error, ErrorKind, ObjectName, OpenContext, Result, Session, Settings, Target, async_trait,
+    Cleared, Error, ErrorKind, Guardrails, ObjectName, OpenContext, Result, Session, Settings, Target,
+    async_trait,
 };
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
-use sqlx::{Connection as _, MySqlConnection};
+use sqlx::{Connection as _, MySqlConnection, MySqlPool};
 
 use crate::catalog::{self, Scope};
 use crate::connect::Opener;
@@ -51,16 +52,31 @@ impl MySqlSession {
         context: &OpenContext,
     ) -> Result<Self> {
         let opener = Opener::new(flavor.server(), target)?;
-        let given = opener.location().connect_timeout;
+        let given = opener.location().and_then(|location| location.connect_timeout);
         let wait = given.unwrap_or(Duration::from_secs(context.guardrails.connect_timeout_s));
         let first = opener.open(&context.call.limited(wait)).await?;
-        Ok(Self {
+        let pool = Pool::new(opener, Some(first), CONNECTIONS as usize, wait);
+        Ok(Self::over(flavor, pool, &context.guardrails))
+    }
+
+    /// Works over a pool that the host brought. One of its connections tells what the texts of all will mean.
+    pub(crate) async fn over_pool(flavor: &'static Flavor, host: MySqlPool, target: &Target) -> Result<Self> {
+        let wait = Duration::from_secs(target.guardrails.connect_timeout_s);
+        let size = host.options().get_max_connections().clamp(1, CONNECTIONS);
+        let opener = Opener::over(flavor.server(), host, target);
+        let pool = Pool::new(opener, None, size as usize, wait);
+        pool.lease(&CallContext::within(wait), "open", false).await?.release(Left::Clean);
+        Ok(Self::over(flavor, pool, &target.guardrails))
+    }
+
+    fn over(flavor: &'static Flavor, pool: Pool, guardrails: &Guardrails) -> Self {
+        Self {
             flavor,
-            pool: Pool::new(opener, first, CONNECTIONS as usize, wait),
-            limits: context.guardrails.statement_limits(),
+            pool,
+            limits: guardrails.statement_limits(),
             known: Mutex::default(),
-            keep: Duration::from_secs(context.guardrails.catalogue_ttl_s),
-        })
+            keep: Duration::from_secs(guardrails.catalogue_ttl_s),
+        }
     }
 
     fn server_kind(&self) -> Server {
@@ -268,7 +284,7 @@ impl Session for MySqlSession {
                 return Err(e.op("read"));
             }
         };
-        let wait = self.pool.opener().location().read_timeout;
+        let wait = self.pool.opener().location().and_then(|location| location.read_timeout);
         let outcome = tokio::select! {
             biased;
             outcome = unbroken(read::stream(&mut lease.conn.inner, cleared.text(), arguments, sink, wait)) => outcome,
@@ -322,13 +338,11 @@ impl Session for MySqlSession {
     async fn probe(&self, call: &CallContext) -> Result<Probe> {
         let opener = self.pool.opener();
         let mut apart = opener.connect(call).await?;
-        let database = opener.location().database.as_deref();
+        let database = opener.pinned().and_then(|pinned| pinned.database.as_deref());
         let probed = call.bound("probe", account::probe(&mut apart, database)).await?;
         // The server notices by itself when nobody says goodbye.
         _ = call.bound("probe", apart.close()).await;
-        probed.map_err(|e| {
-            error::without_secrets(error::translate(e, None), &opener.location().secrets).op("probe")
-        })
+        probed.map_err(|e| error::without_secrets(error::translate(e, None), opener.secrets()).op("probe"))
     }
 
     async fn ping(&self, call: &CallContext) -> Result<()> {

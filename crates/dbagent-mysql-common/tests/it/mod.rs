@@ -3,6 +3,7 @@
 mod account;
 mod catalogue;
 mod errors;
+mod host;
 mod hygiene;
 mod login;
 mod lost;
