@@ -183,6 +183,28 @@ impl MySqlSession {
         Ok(plan.map_or(Estimate::UNKNOWN, |json| estimate::read(&json, cleared.text())))
     }
 
+    /// The error about a VECTOR with the columns that it may be, and what to write for each: those that the
+    /// statement names, and all where it says `*`.
+    async fn with_vectors(&self, e: Error, cleared: &Cleared, call: &CallContext) -> Error {
+        let (scope, parsed) = (self.scope(), cleared.parsed());
+        let objects: Vec<ObjectName> = parsed.objects.iter().map(|used| used.name.clone()).collect();
+        let found = self.catalogue(call, "read", move |connection| {
+            Box::pin(async move { Ok(catalog::vectors(connection, &scope, &objects).await?) })
+        });
+        // Without an answer the error stays as it is.
+        let mut found = found.await.unwrap_or_default();
+        found.retain(|(_, column)| {
+            let is_it = |used: &str| Flavor::NAME_CASE.same(used, column);
+            parsed.columns.iter().any(|used| used.column.as_deref().is_none_or(is_it))
+        });
+        if found.is_empty() {
+            return e;
+        }
+        let columns = found.iter().map(|(object, column)| format!("VECTOR_TO_STRING({column}) of {object}"));
+        let columns: Vec<String> = columns.collect();
+        e.hint(format!("select {} instead of the column itself", columns.join(", ")))
+    }
+
     fn remembered(&self, needs: &Needs) -> Option<Resolution> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -301,7 +323,9 @@ impl Session for MySqlSession {
             Ok(Ended::Stopped) => stop(lease),
             Err(Failed::Driver(e)) => {
                 lease.release_after(&e, left(&cleared));
-                return Err(error::translate_under(e, cleared.text(), call, "read"));
+                let vector = error::is_vector(&e);
+                let e = error::translate_under(e, cleared.text(), call, "read");
+                return Err(if vector { self.with_vectors(e, &cleared, call).await } else { e });
             }
             Err(Failed::Ours(e)) => {
                 stop(lease);
