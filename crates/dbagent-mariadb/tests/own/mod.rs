@@ -5,7 +5,7 @@
 use dbagent_core::Dialect;
 use dbagent_testkit::conformance::{Corpus, Material};
 
-pub(crate) use dbagent_mariadb::testing::{Scratch, raw_hardened, scratch};
+pub(crate) use dbagent_mariadb::testing::{Scratch, owner, raw_hardened, scratch};
 
 /// The dialect that is tested.
 pub(crate) static DIALECT: &Dialect = &dbagent_mariadb::DIALECT;

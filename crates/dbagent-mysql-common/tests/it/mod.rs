@@ -1,6 +1,7 @@
 //! Everything that needs a real server, the same for both dialects. Each says in its `own` which one it is.
 
 mod account;
+mod bad_input;
 mod catalogue;
 mod errors;
 mod host;

@@ -5,7 +5,7 @@
 use dbagent_core::Dialect;
 use dbagent_testkit::conformance::{Corpus, Material};
 
-pub(crate) use dbagent_mysql::testing::{Scratch, raw_hardened, scratch};
+pub(crate) use dbagent_mysql::testing::{Scratch, owner, raw_hardened, scratch};
 
 /// The dialect that is tested.
 pub(crate) static DIALECT: &Dialect = &dbagent_mysql::DIALECT;
