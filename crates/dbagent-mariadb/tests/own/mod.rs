@@ -5,7 +5,7 @@
 use dbagent_core::Dialect;
 use dbagent_testkit::conformance::{Corpus, Material};
 
-pub(crate) use dbagent_mariadb::testing::{Scratch, owner, raw_hardened, scratch};
+pub(crate) use dbagent_mariadb::testing::{Scratch, raw_hardened, scratch};
 
 /// The dialect that is tested.
 pub(crate) static DIALECT: &Dialect = &dbagent_mariadb::DIALECT;
@@ -15,6 +15,11 @@ pub(crate) const JSON_IS_TEXT: bool = true;
 
 /// Whether the certificate of the server that tests start names the host.
 pub(crate) const CERTIFICATE_NAMES_THE_HOST: bool = true;
+
+/// An owner's connection.
+pub(crate) async fn owner(url: &str) -> dbagent_core::Result<dbagent_mysql_common::testing::Owner> {
+    dbagent_mariadb::testing::owner(url).await
+}
 
 /// A session over a pool of the host's.
 pub(crate) async fn from_pool(
