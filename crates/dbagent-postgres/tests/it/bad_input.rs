@@ -1,12 +1,12 @@
 //! Databases and results that are meant to break something.
 
 use dbagent_core::catalog::Page;
-use dbagent_core::{ErrorKind, ObjectName, Request};
+use dbagent_core::{ErrorKind, ObjectName, Param, Params, Policy, Request, Rule, Target};
 use dbagent_postgres::sqlx::{self, Connection as _, Executor as _};
 use dbagent_services::Server;
 use dbagent_testkit::conformance::Value;
 
-use crate::support::{Scratch, call, run, run_up_to, skipped, start, variable};
+use crate::support::{Ran, Scratch, call, open, run, run_up_to, skipped, start, variable};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn text_that_is_no_utf_8_comes_as_binary() {
@@ -23,6 +23,57 @@ async fn text_that_is_no_utf_8_comes_as_binary() {
     assert_eq!(rows.len(), 3);
     assert_eq!(run(&session, "SELECT a::int FROM t").await.error().kind(), ErrorKind::Data);
     assert_eq!(run(&session, "SELECT 1 AS v").await.value(), Value::Int(1));
+}
+
+/// The server folds and cuts names by its own encoding and locale, the grammar of the guard by UTF-8: a name beyond
+/// ASCII may be another table there than the one that was judged.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_beyond_ascii_are_refused_where_the_database_is_not_in_utf_8() {
+    let Some(url) = variable("URL") else { return };
+    for encoding in ["SQL_ASCII", "LATIN1"] {
+        let how = format!("ENCODING '{encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+        let db = Scratch::on(&url, &how).await;
+        db.change(
+            "CREATE TABLE \"straße\" (\"größe\" text, a int); INSERT INTO \"straße\" VALUES ('Köln', 1); \
+             CREATE VIEW streets AS SELECT \"größe\" AS size, a FROM \"straße\"",
+        )
+        .await;
+        let session = db.session().await;
+        for text in [
+            "SELECT * FROM \"straße\"",
+            "SELECT * FROM straße",
+            "SELECT * FROM U&\"stra\\00dfe\"",
+            "SELECT a AS größe FROM streets",
+            "WITH straße AS (SELECT 1 AS a) SELECT a FROM straße",
+        ] {
+            let refusal = run(&session, text).await.refusal();
+            assert_eq!(refusal.rule, Rule::UnknownSyntax, "{encoding} {text}: {refusal:?}");
+        }
+        // Texts are data, whatever is in them, and come back as they are.
+        let rows = run(&session, "SELECT size, size = 'Köln' AS same FROM streets").await.rows();
+        assert_eq!(rows, [[Value::text("Köln"), Value::Bool(true)]], "{encoding}");
+        let request = Request::text("SELECT a FROM streets WHERE size = $1")
+            .with_params(Params::Positional(vec![Param::Text("Köln".into())]));
+        assert_eq!(run_up_to(&session, request, Some(5), &call()).await.value(), Value::Int(1));
+        let listed = session.objects(None, Page::default(), &call()).await.unwrap();
+        assert_eq!(listed.total, 2, "{encoding}");
+        let described = session.describe(&[ObjectName::new("straße")], &call()).await.unwrap();
+        assert_eq!(described.found[0].columns[0].name, "größe");
+    }
+    // Cut at 63 bytes: 40 letters are fewer than that in LATIN1, and more in UTF-8.
+    let long = "ß".repeat(40);
+    let how = "ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'";
+    let db = Scratch::on(&url, how).await;
+    db.change(&format!("CREATE TABLE \"{long}\" (a int); INSERT INTO \"{long}\" VALUES (7)")).await;
+    let policy = Policy::default().deny(&format!("*.{long}")).unwrap();
+    let session = open(Target { policy, ..db.target() }).await.unwrap();
+    for name in [format!("\"{long}\""), format!("U&\"{}\"", "\\00df".repeat(40))] {
+        let ran = run(&session, &format!("SELECT a FROM {name}")).await;
+        assert!(matches!(ran, Ran::Refused(_)), "{name}: {ran:?}");
+    }
+    // In UTF-8 they are names like any other.
+    let db = Scratch::with("CREATE TABLE straße (a int); INSERT INTO straße VALUES (1)").await.unwrap();
+    assert_eq!(run(&db.session().await, "SELECT a FROM Straße").await.value(), Value::Int(1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
