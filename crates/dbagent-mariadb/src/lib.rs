@@ -28,6 +28,7 @@ use dbagent_core::account::{RoleSetup, SetupStep};
 use dbagent_core::{Dialect, OpenContext, ParseContext, Parsed, Request, Result, Session, Target};
 use futures_core::future::BoxFuture;
 
+pub use dbagent_mysql_common::sqlx;
 pub use flavor::FLAVOR;
 
 /// Everything dbagent knows of MariaDB.
@@ -45,6 +46,32 @@ fn parse(request: &Request, context: &ParseContext) -> Result<Parsed> {
 
 fn open<'a>(target: &'a Target, context: &'a OpenContext) -> BoxFuture<'a, Result<Box<dyn Session>>> {
     dbagent_mysql_common::open(&FLAVOR, target, context)
+}
+
+/// Makes a session over a pool that the host brought, to be guarded by
+/// [`GuardedSession::over`](dbagent_core::GuardedSession::over).
+///
+/// Each call borrows a connection, sets it to what connections of our own are set to, runs its statement in a
+/// read-only transaction, stops and checks it as always, and puts back what it set: SQL mode, time zone, character
+/// sets, autocommit, database, time limit, the kind of transactions and more. A connection that cannot be put back
+/// is closed, and the pool makes another. One connection beside the pool, made with the pool's options once a
+/// statement has to be stopped, ends what the others run. These guarantees of a session that dbagent opens itself
+/// are lost:
+///
+/// - What the URL would have checked is the host's business: encryption, which account, time limits of the network.
+/// - Connections may be held by others of the host: waiting for one is bounded by the pool's own time, and
+///   the error then is of the kind [`TooManyConnections`](dbagent_core::ErrorKind::TooManyConnections).
+/// - What the host left on a connection is not undone: temporary tables, which a read-only transaction may still
+///   write, user variables, prepared statements, roles, settings that are not named above. A transaction
+///   that was left open is rolled back, and locks are released.
+/// - The session's database and SQL mode are those of the first connection that it borrows.
+/// - Fixed statements of ours stay among those that a connection keeps prepared, and may push the host's out.
+/// - The driver logs statements as the host's options say.
+///
+/// # Errors
+/// What the server says on the first connection; that it is another server.
+pub async fn from_pool(pool: sqlx::MySqlPool, target: &Target) -> Result<Box<dyn Session>> {
+    dbagent_mysql_common::from_pool(&FLAVOR, pool, target).await
 }
 
 fn set_up<'a>(

@@ -49,6 +49,24 @@ const OWN: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FR
 const ALL: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES \
                    WHERE TABLE_SCHEMA NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')";
 
+/// The columns of a type that the driver cannot read.
+const VECTORS: Names = Names::new(
+    "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME FROM information_schema.COLUMNS WHERE DATA_TYPE = 'vector' AND ",
+    ("TABLE_SCHEMA", "TABLE_NAME"),
+    " ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION",
+);
+
+/// The VECTOR columns of these objects, each with the object that it is in.
+pub(crate) async fn vectors(
+    connection: &mut MySqlConnection,
+    scope: &Scope,
+    objects: &[ObjectName],
+) -> Result<Vec<(ObjectName, String)>> {
+    let named: Vec<(&str, &str)> = objects.iter().filter_map(|name| scope.full(name)).collect();
+    let rows = VECTORS.fetch(&named, connection).await?;
+    Ok(rows.iter().map(|row| (scope.shown(row.text(0), row.text(1)), row.text(2).to_owned())).collect())
+}
+
 /// Lists tables, views and sequences. Those of the server itself are left out.
 ///
 /// Two round trips: the names of all, and the sizes of those on the page. The servers compare names in their

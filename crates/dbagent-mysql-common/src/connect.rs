@@ -3,13 +3,16 @@
 use std::sync::{Arc, OnceLock};
 
 use dbagent_core::context::CallContext;
-use dbagent_core::{Error, ErrorKind, Result, Settings, Target};
+use dbagent_core::{Error, ErrorKind, Result, Secret, Settings, Target};
 use sqlx::mysql::{MySqlConnectOptions, MySqlRow, MySqlTypeInfo};
-use sqlx::{Column as _, ConnectOptions as _, Connection as _, Executor as _, MySqlConnection, Row as _};
+use sqlx::{
+    Column as _, ConnectOptions as _, Connection as _, Executor as _, MySqlConnection, MySqlPool, Row as _,
+};
 use tokio::task::JoinSet;
 
 use crate::error;
 use crate::flavor::Server;
+use crate::host::{Held, Lent};
 use crate::location::Location;
 use crate::probe::{self, Greeting};
 
@@ -36,12 +39,20 @@ const WHO: &str = "SELECT CAST(CONNECTION_ID() AS UNSIGNED), VERSION(), @@SESSIO
 #[derive(Clone)]
 pub(crate) struct Opener {
     server: Server,
-    location: Location,
-    options: MySqlConnectOptions,
+    source: Source,
     /// The cap of a cell.
     cell_bytes: u64,
     /// What the first connection found; every other one is made the same.
     pinned: Arc<OnceLock<Pinned>>,
+}
+
+/// Where connections come from.
+#[derive(Clone)]
+pub(crate) enum Source {
+    /// They are made, by a target's URL.
+    Place(Box<(Location, MySqlConnectOptions)>),
+    /// The host lends them.
+    Host(MySqlPool),
 }
 
 /// What the texts of a session mean, for its whole life.
@@ -56,7 +67,7 @@ pub(crate) struct Pinned {
 
 /// An open connection and what belongs to it.
 pub(crate) struct Conn {
-    pub(crate) inner: MySqlConnection,
+    pub(crate) inner: Held,
     /// The server's number of it.
     pub(crate) id: u64,
     /// The time limit that was set last, in the server's unit.
@@ -94,15 +105,40 @@ impl Opener {
         }
         let options = location.tls.apply(options);
         let cell_bytes = target.guardrails.max_cell_bytes;
-        Ok(Self { server, location, options, cell_bytes, pinned: Arc::new(OnceLock::new()) })
+        Ok(Self {
+            server,
+            source: Source::Place(Box::new((location, options))),
+            cell_bytes,
+            pinned: Arc::default(),
+        })
+    }
+
+    /// Takes the connections from a pool of the host.
+    pub(crate) fn over(server: Server, pool: MySqlPool, target: &Target) -> Self {
+        let cell_bytes = target.guardrails.max_cell_bytes;
+        Self { server, source: Source::Host(pool), cell_bytes, pinned: Arc::default() }
     }
 
     pub(crate) fn server(&self) -> Server {
         self.server
     }
 
-    pub(crate) fn location(&self) -> &Location {
-        &self.location
+    /// Where the server is, unless the host lends its connections.
+    pub(crate) fn location(&self) -> Option<&Location> {
+        match &self.source {
+            Source::Place(place) => Some(&place.0),
+            Source::Host(_) => None,
+        }
+    }
+
+    /// What came as a credential and is not to be shown.
+    pub(crate) fn secrets(&self) -> &[Secret] {
+        self.location().map_or(&[], |location| &location.secrets)
+    }
+
+    /// The server's place for people.
+    fn place(&self) -> String {
+        self.location().map_or_else(|| "that of the host's pool".to_owned(), Location::place)
     }
 
     /// What the first connection found.
@@ -129,19 +165,33 @@ impl Opener {
     /// What is wrong with the server, the account or the way to them, each with a kind of its own.
     pub(crate) async fn open(&self, call: &CallContext) -> Result<Conn> {
         let opened = async {
-            let connection = self.connect(call).await?;
-            let hardened = call.bound("open", self.harden(connection)).await;
+            let held = match &self.source {
+                Source::Place(_) => Held::Own(self.connect(call).await?),
+                Source::Host(pool) => {
+                    let lent =
+                        call.bound("open", Lent::borrow(pool, self.server, self.pinned().is_some())).await;
+                    Held::Lent(lent.map_err(|e| self.silent(e))??)
+                }
+            };
+            let hardened = call.bound("open", self.harden(held)).await;
             hardened.map_err(|e| self.silent(e))?
         };
         // The server repeats names of accounts and databases.
-        opened.await.map_err(|e| error::without_secrets(e, &self.location.secrets))
+        opened.await.map_err(|e| error::without_secrets(e, self.secrets()))
     }
 
     /// Opens one connection as the driver does, for the crate's own small jobs beside a session.
     pub(crate) async fn connect(&self, call: &CallContext) -> Result<MySqlConnection> {
+        let (location, options) = match &self.source {
+            Source::Place(place) => (&place.0, place.1.clone()),
+            Source::Host(pool) => {
+                let options = pool.connect_options();
+                let connected = call.bound("open", options.connect()).await.map_err(|e| self.silent(e))?;
+                return connected.map_err(|e| error::translate(e, None).op("open"));
+            }
+        };
         // On a task of its own: the driver trusts the first bytes of a server and may panic on others.
         let mut task = JoinSet::new();
-        let options = self.options.clone();
         task.spawn(async move { options.connect().await });
         let joined = call.bound("open", task.join_next()).await.map_err(|e| self.silent(e))?;
         let failed = match joined {
@@ -151,12 +201,10 @@ impl Opener {
         };
         // The driver's words do not tell a login that it cannot do from a server of another kind.
         let greeting = match &failed {
-            None | Some(sqlx::Error::Protocol(_) | sqlx::Error::Io(_)) => {
-                probe::greeting(&self.location).await
-            }
+            None | Some(sqlx::Error::Protocol(_) | sqlx::Error::Io(_)) => probe::greeting(location).await,
             Some(_) => Greeting::Unknown,
         };
-        Err(error::connecting(failed, &self.location, self.server, greeting))
+        Err(error::connecting(failed, location, self.server, greeting))
     }
 
     /// The error for a server that did not answer in time.
@@ -166,16 +214,16 @@ impl Opener {
         }
         Error::new(ErrorKind::Connection, "the server did not answer in time")
             .op("open")
-            .with("server", self.location.place())
+            .with("server", self.place())
             .hint(
                 "nothing listens there, a firewall drops what is sent, the server hangs, or it is a server of \
                  another kind that waits for its client to speak first; check host and port",
             )
     }
 
-    async fn harden(&self, mut connection: MySqlConnection) -> Result<Conn> {
+    async fn harden(&self, mut connection: Held) -> Result<Conn> {
         let failed = |e| error::translate(e, None).op("open");
-        let who = sqlx::query(WHO).fetch_one(&mut connection).await.map_err(failed)?;
+        let who = sqlx::query(WHO).fetch_one(&mut *connection).await.map_err(failed)?;
         let id = who.try_get_unchecked::<u64, _>(0).map_err(failed)?;
         let decimal = who.column(6).type_info().clone();
         let found = pinned(&who).map_err(failed)?;
@@ -186,18 +234,22 @@ impl Opener {
                 format!("the server is {}, not {}", server.title(), self.server.title()),
             )
             .op("open")
-            .with("server", self.location.place())
+            .with("server", self.place())
             .with("version", found.version)
             .hint(format!("write {}:// instead of {}://", server.scheme(), self.server.scheme())));
         }
         if let Some(oldest) = server.too_old(&found.version) {
             return Err(Error::new(ErrorKind::Unsupported, format!("this {} is too old", server.title()))
                 .op("open")
-                .with("server", self.location.place())
+                .with("server", self.place())
                 .with("version", found.version)
                 .hint(format!("sessions need {oldest} or newer")));
         }
+        let now = found.database.clone();
         let pinned = self.pinned.get_or_init(|| found);
+        if let Held::Lent(lent) = &mut connection {
+            lent.move_to(pinned.database.as_deref(), now.as_deref()).await?;
+        }
         // The default of every transaction of the session: without it, a statement that commits by itself
         // (any change of the schema) ends a read-only transaction and runs.
         connection.execute("SET SESSION TRANSACTION READ ONLY").await.map_err(failed)?;
@@ -205,7 +257,7 @@ impl Opener {
         // cell, so that what was cut is over it and an error.
         let longest = self.cell_bytes.saturating_add(1).clamp(SHORTEST_CONCAT, LONGEST_CONCAT);
         let pin = sqlx::query(self.server.pin()).bind(&pinned.sql_mode).bind(longest);
-        pin.execute(&mut connection).await.map_err(failed)?;
+        pin.execute(&mut *connection).await.map_err(failed)?;
         let mut conn = Conn { inner: connection, id, limit: None, decimal, state: String::new() };
         conn.state = conn.state_now(self.server).await.map_err(failed)?;
         Ok(conn)
@@ -215,13 +267,15 @@ impl Opener {
 impl Conn {
     /// Lets go of all locks and says what the session looks like.
     pub(crate) async fn state_now(&mut self, server: Server) -> sqlx::Result<String> {
-        let row = sqlx::query(server.state()).fetch_one(&mut self.inner).await?;
+        let row = sqlx::query(server.state()).fetch_one(&mut *self.inner).await?;
         Ok(text(&row, 0)?.unwrap_or_default())
     }
 
-    /// Closes what is prepared, once it is much. To be the last that is done on a connection before it waits.
+    /// Closes what is prepared, once it is much; on a host's connection always, since it is the host's again. To
+    /// be the last that is done on a connection before it waits.
     pub(crate) async fn forget_statements(&mut self) -> sqlx::Result<()> {
-        if self.inner.cached_statements_size() > MANY_STATEMENTS {
+        let lent = matches!(self.inner, Held::Lent(_));
+        if lent || self.inner.cached_statements_size() > MANY_STATEMENTS {
             self.inner.clear_cached_statements().await?;
         }
         Ok(())

@@ -26,15 +26,26 @@ pub(crate) fn translate(e: sqlx::Error, text: Option<&str>) -> Error {
         sqlx::Error::Tls(cause) => {
             Error::new(ErrorKind::Tls, format!("the encrypted connection failed: {cause}"))
         }
-        // What the server sent cannot be read: above all a column of a type that the driver does not know.
-        sqlx::Error::Protocol(said) => Error::new(
+        sqlx::Error::Protocol(_) if is_vector(&e) => Error::new(
             ErrorKind::Unsupported,
-            format!("the driver cannot read the answer: {}", words(said)),
+            "a column of the result is a VECTOR, which the driver does not know",
         )
-        .hint(
-            "a column may be of a type that the driver does not know, such as VECTOR: convert it in the \
-                     statement (VECTOR_TO_STRING, HEX, CAST)",
-        ),
+        .hint("select VECTOR_TO_STRING(column) instead of the column"),
+        // What the server sent cannot be read: above all a column of a type that the driver does not know.
+        sqlx::Error::Protocol(said) => {
+            Error::new(ErrorKind::Unsupported, format!("the driver cannot read the answer: {}", words(said)))
+                .hint(
+                    "a column may be of a type that the driver does not know: convert it in the \
+                     statement (HEX, CAST)",
+                )
+        }
+        sqlx::Error::PoolTimedOut => {
+            Error::new(ErrorKind::TooManyConnections, "no connection of the host's pool became free in time")
+                .hint("wait for other questions to end, or give the pool more connections")
+                .retry(Retry::Later)
+        }
+        sqlx::Error::PoolClosed => Error::new(ErrorKind::Connection, "the host's pool was closed")
+            .hint("open a pool again and make a session over it"),
         sqlx::Error::WorkerCrashed => {
             Error::new(ErrorKind::Connection, "the driver cannot go on with what the server sent").hint(
                 "something between dbagent and the server changes what is sent, or the server is broken",
@@ -74,6 +85,11 @@ pub(crate) fn is_lost(e: &sqlx::Error) -> bool {
         Some(said) => kind::ends_the_connection(said.number()),
         None => true,
     }
+}
+
+/// Whether the driver gave up at a column of MySQL's type VECTOR. It has no other words for it.
+pub(crate) fn is_vector(e: &sqlx::Error) -> bool {
+    matches!(e, sqlx::Error::Protocol(said) if said.contains("unknown column type 0xf2"))
 }
 
 /// The server's number of an error.

@@ -16,6 +16,7 @@ mod error;
 mod estimate;
 pub mod flavor;
 pub mod functions;
+mod host;
 mod ident;
 pub mod lex;
 mod location;
@@ -82,6 +83,18 @@ pub fn open<'a>(
     Box::pin(
         async move { Ok(Box::new(MySqlSession::open(flavor, target, context).await?) as Box<dyn Session>) },
     )
+}
+
+/// Makes a session over a pool that the host brought.
+///
+/// # Errors
+/// What the server says on the first connection.
+pub async fn from_pool(
+    flavor: &'static Flavor,
+    pool: sqlx::MySqlPool,
+    target: &Target,
+) -> Result<Box<dyn Session>> {
+    Ok(Box::new(MySqlSession::over_pool(flavor, pool, target).await?))
 }
 
 fn count(name: &ObjectName) -> Request {

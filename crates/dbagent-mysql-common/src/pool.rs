@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::connect::{Conn, Opener, closed};
 use crate::error;
+use crate::host::Held;
 
 /// How long a connection that is on its way back is waited for before another is opened: a call that follows
 /// another takes its connection.
@@ -62,10 +63,10 @@ impl Pool {
     /// A pool that opens up to `size` connections when they are needed.
     ///
     /// Must be called inside a runtime.
-    pub(crate) fn new(opener: Opener, first: Conn, size: usize, wait: Duration) -> Self {
+    pub(crate) fn new(opener: Opener, first: Option<Conn>, size: usize, wait: Duration) -> Self {
         let shared = Shared {
             opener,
-            idle: Mutex::new(Idle { connections: vec![first], closed: false }),
+            idle: Mutex::new(Idle { connections: first.into_iter().collect(), closed: false }),
             returning: AtomicUsize::new(0),
             returned: Notify::new(),
             reserve: tokio::sync::Mutex::new(None),
@@ -144,8 +145,13 @@ impl Pool {
             idle.closed = true;
             std::mem::take(&mut idle.connections)
         };
+        let idle = connections.into_iter().filter_map(|conn| match conn.inner {
+            Held::Own(connection) => Some(connection),
+            // The host's are never idle here.
+            Held::Lent(_) => None,
+        });
         let reserve = self.shared.reserve.lock().await.take();
-        for connection in connections.into_iter().map(|c| c.inner).chain(reserve) {
+        for connection in idle.chain(reserve) {
             // Told or not, the server sees that it is gone.
             _ = tokio::time::timeout(CLEANING, connection.close()).await;
         }
@@ -176,7 +182,11 @@ impl Shared {
         }
     }
 
-    fn give_back(&self, conn: Conn) {
+    async fn give_back(&self, conn: Conn) {
+        let conn = match conn.inner {
+            Held::Own(_) => conn,
+            Held::Lent(lent) => return lent.give_back().await,
+        };
         let mut idle = self.lock();
         if !idle.closed {
             idle.connections.push(conn);
@@ -247,7 +257,7 @@ impl Lease {
         let server = self.guard.shared.opener.server();
         let limit = server.time_value(call.remaining());
         if self.conn.limit != Some(limit) {
-            sqlx::query(server.limit_time()).bind(limit).execute(&mut self.conn.inner).await?;
+            sqlx::query(server.limit_time()).bind(limit).execute(&mut *self.conn.inner).await?;
             self.conn.limit = Some(limit);
         }
         if transaction {
@@ -268,9 +278,9 @@ impl Lease {
         guard.shared.runtime.spawn(async move {
             let cleaned = tokio::time::timeout(CLEANING, shared.clean(&mut conn, left)).await;
             match cleaned {
-                Ok(Ok(true)) => shared.give_back(conn),
+                Ok(Ok(true)) => drop(tokio::time::timeout(CLEANING, shared.give_back(conn)).await),
                 // Whatever is on it ends with it.
-                _ => drop(tokio::time::timeout(CLEANING, conn.inner.close_hard()).await),
+                _ => drop(tokio::time::timeout(CLEANING, conn.inner.abandon()).await),
             }
             if soon {
                 shared.returning.fetch_sub(1, Ordering::SeqCst);

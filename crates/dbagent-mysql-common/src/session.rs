@@ -14,11 +14,12 @@ use dbagent_core::guardrails::StatementLimits;
 use dbagent_core::rows::Sink;
 use dbagent_core::session::Outcome;
 use dbagent_core::{
-    Cleared, Error, ErrorKind, ObjectName, OpenContext, Result, Session, Settings, Target, async_trait,
+    Cleared, Error, ErrorKind, Guardrails, ObjectName, OpenContext, Result, Session, Settings, Target,
+    async_trait,
 };
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
-use sqlx::{Connection as _, MySqlConnection};
+use sqlx::{Connection as _, MySqlConnection, MySqlPool};
 
 use crate::catalog::{self, Scope};
 use crate::connect::Opener;
@@ -51,16 +52,31 @@ impl MySqlSession {
         context: &OpenContext,
     ) -> Result<Self> {
         let opener = Opener::new(flavor.server(), target)?;
-        let given = opener.location().connect_timeout;
+        let given = opener.location().and_then(|location| location.connect_timeout);
         let wait = given.unwrap_or(Duration::from_secs(context.guardrails.connect_timeout_s));
         let first = opener.open(&context.call.limited(wait)).await?;
-        Ok(Self {
+        let pool = Pool::new(opener, Some(first), CONNECTIONS as usize, wait);
+        Ok(Self::over(flavor, pool, &context.guardrails))
+    }
+
+    /// Works over a pool that the host brought. One of its connections tells what the texts of all will mean.
+    pub(crate) async fn over_pool(flavor: &'static Flavor, host: MySqlPool, target: &Target) -> Result<Self> {
+        let wait = Duration::from_secs(target.guardrails.connect_timeout_s);
+        let size = host.options().get_max_connections().clamp(1, CONNECTIONS);
+        let opener = Opener::over(flavor.server(), host, target);
+        let pool = Pool::new(opener, None, size as usize, wait);
+        pool.lease(&CallContext::within(wait), "open", false).await?.release(Left::Clean);
+        Ok(Self::over(flavor, pool, &target.guardrails))
+    }
+
+    fn over(flavor: &'static Flavor, pool: Pool, guardrails: &Guardrails) -> Self {
+        Self {
             flavor,
-            pool: Pool::new(opener, first, CONNECTIONS as usize, wait),
-            limits: context.guardrails.statement_limits(),
+            pool,
+            limits: guardrails.statement_limits(),
             known: Mutex::default(),
-            keep: Duration::from_secs(context.guardrails.catalogue_ttl_s),
-        })
+            keep: Duration::from_secs(guardrails.catalogue_ttl_s),
+        }
     }
 
     fn server_kind(&self) -> Server {
@@ -167,6 +183,28 @@ impl MySqlSession {
         Ok(plan.map_or(Estimate::UNKNOWN, |json| estimate::read(&json, cleared.text())))
     }
 
+    /// The error about a VECTOR with the columns that it may be, and what to write for each: those that the
+    /// statement names, and all where it says `*`.
+    async fn with_vectors(&self, e: Error, cleared: &Cleared, call: &CallContext) -> Error {
+        let (scope, parsed) = (self.scope(), cleared.parsed());
+        let objects: Vec<ObjectName> = parsed.objects.iter().map(|used| used.name.clone()).collect();
+        let found = self.catalogue(call, "read", move |connection| {
+            Box::pin(async move { Ok(catalog::vectors(connection, &scope, &objects).await?) })
+        });
+        // Without an answer the error stays as it is.
+        let mut found = found.await.unwrap_or_default();
+        found.retain(|(_, column)| {
+            let is_it = |used: &str| Flavor::NAME_CASE.same(used, column);
+            parsed.columns.iter().any(|used| used.column.as_deref().is_none_or(is_it))
+        });
+        if found.is_empty() {
+            return e;
+        }
+        let columns = found.iter().map(|(object, column)| format!("VECTOR_TO_STRING({column}) of {object}"));
+        let columns: Vec<String> = columns.collect();
+        e.hint(format!("select {} instead of the column itself", columns.join(", ")))
+    }
+
     fn remembered(&self, needs: &Needs) -> Option<Resolution> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -268,7 +306,7 @@ impl Session for MySqlSession {
                 return Err(e.op("read"));
             }
         };
-        let wait = self.pool.opener().location().read_timeout;
+        let wait = self.pool.opener().location().and_then(|location| location.read_timeout);
         let outcome = tokio::select! {
             biased;
             outcome = unbroken(read::stream(&mut lease.conn.inner, cleared.text(), arguments, sink, wait)) => outcome,
@@ -285,7 +323,9 @@ impl Session for MySqlSession {
             Ok(Ended::Stopped) => stop(lease),
             Err(Failed::Driver(e)) => {
                 lease.release_after(&e, left(&cleared));
-                return Err(error::translate_under(e, cleared.text(), call, "read"));
+                let vector = error::is_vector(&e);
+                let e = error::translate_under(e, cleared.text(), call, "read");
+                return Err(if vector { self.with_vectors(e, &cleared, call).await } else { e });
             }
             Err(Failed::Ours(e)) => {
                 stop(lease);
@@ -322,13 +362,11 @@ impl Session for MySqlSession {
     async fn probe(&self, call: &CallContext) -> Result<Probe> {
         let opener = self.pool.opener();
         let mut apart = opener.connect(call).await?;
-        let database = opener.location().database.as_deref();
+        let database = opener.pinned().and_then(|pinned| pinned.database.as_deref());
         let probed = call.bound("probe", account::probe(&mut apart, database)).await?;
         // The server notices by itself when nobody says goodbye.
         _ = call.bound("probe", apart.close()).await;
-        probed.map_err(|e| {
-            error::without_secrets(error::translate(e, None), &opener.location().secrets).op("probe")
-        })
+        probed.map_err(|e| error::without_secrets(error::translate(e, None), opener.secrets()).op("probe"))
     }
 
     async fn ping(&self, call: &CallContext) -> Result<()> {

@@ -42,7 +42,7 @@ impl RawHardened {
     pub async fn run(&mut self, text: &str, params: &Params) -> Result<u64> {
         let failed = |e| translate(e, Some(text));
         let arguments = bind::arguments(params, &self.conn.decimal)?;
-        let connection = &mut self.conn.inner;
+        let connection: &mut MySqlConnection = &mut self.conn.inner;
         connection.execute("START TRANSACTION READ ONLY").await.map_err(failed)?;
         let ran = {
             let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(false);

@@ -23,6 +23,8 @@ pub(crate) struct Facts {
     pub(crate) search_path: String,
     /// How many of its smallest units make one of `money`.
     pub(crate) money: i64,
+    /// The encoding that the database keeps names and texts in.
+    pub(crate) encoding: String,
 }
 
 /// `money` is read as its bytes, since its text depends on the locale.
@@ -34,7 +36,7 @@ const FACTS: &str = "SELECT pg_catalog.current_setting('server_version') AS vers
      pg_catalog.concat_ws(', ', 'pg_catalog', (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(s), ', ') \
            FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s \
            WHERE pg_catalog.left(s::pg_catalog.text, 3) OPERATOR(pg_catalog.<>) 'pg_'), 'pg_temp') AS search_path, \
-     pg_catalog.money(1) AS money";
+     pg_catalog.money(1) AS money, pg_catalog.current_setting('server_encoding') AS encoding";
 
 /// Opens one connection to the first host that will do.
 ///
@@ -147,6 +149,7 @@ pub(crate) async fn facts(conn: &mut PgConnection) -> Result<Facts> {
             schemas: row.try_get("schemas")?,
             search_path: row.try_get("search_path")?,
             money: money.filter(|units| *units > 0).unwrap_or(100),
+            encoding: row.try_get("encoding")?,
         })
     };
     let asked = async {

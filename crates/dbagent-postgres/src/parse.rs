@@ -61,7 +61,7 @@ pub(crate) fn parse(request: &Request, context: &ParseContext) -> Result<Parsed>
     let limits = Limits::of_request(context.limits().tokens);
     let unicode = context.settings().get(ENCODING).is_none_or(|value| value.eq_ignore_ascii_case("utf8"));
     if !unicode
-        && !text.is_ascii()
+        && (!text.is_ascii() || text.contains('&'))
         && let Ok(tokens) = Tokens::read(text, limits)
         && let Some(span) = tokens.first_odd_name(text)
     {

@@ -20,11 +20,14 @@ use sqlx::postgres::{PgConnection, PgPool};
 use crate::connect::{Facts, connect, facts};
 use crate::error::{Phase, translate};
 use crate::options::Place;
+use crate::parse::{CONFORMING, ENCODING};
 use crate::pool::{Pool, Source};
 use crate::{account, catalog, plan, read, resolve};
 
 /// Connections of one session that run statements; one more cancels them.
 pub(crate) const CONNECTIONS: u32 = 4;
+/// The encoding of a database that knows none: bytes are what they are.
+const SQL_ASCII: &str = "SQL_ASCII";
 /// How many resolutions are kept at most.
 const KEPT: usize = 128;
 
@@ -137,7 +140,11 @@ impl Session for PostgresSession {
         let facts = self.pool.facts();
         let settings = Settings::new()
             .with("version", facts.version_number.to_string())
-            .with("search_path", &facts.search_path);
+            .with("search_path", &facts.search_path)
+            .with(ENCODING, &facts.encoding)
+            // What every transaction sets.
+            .with("client_encoding", if facts.encoding == SQL_ASCII { SQL_ASCII } else { "UTF8" })
+            .with(CONFORMING, "on");
         match facts.schemas.first() {
             Some(schema) => settings.with(Settings::DEFAULT_NAMESPACE, schema),
             None => settings,

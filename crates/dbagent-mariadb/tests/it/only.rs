@@ -43,6 +43,27 @@ async fn types_of_its_own_are_texts() {
     );
 }
 
+/// The server sends a vector as the bytes of its floats; its function writes them as a text.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_vector_is_its_floats() {
+    let Some(scratch) = scratch_with(&[
+        "CREATE TABLE t (id INT PRIMARY KEY, v VECTOR(2))",
+        "INSERT INTO t VALUES (1, VEC_FromText('[1,0.1]')), (2, NULL)",
+    ])
+    .await
+    else {
+        return;
+    };
+    let session = session(&scratch).await;
+    let floats = [1_f32.to_le_bytes(), 0.1_f32.to_le_bytes()].concat();
+    let found = rows(&session, "SELECT v, VEC_ToText(v) AS t FROM t ORDER BY id").await;
+    assert_eq!(found, [[Value::Bytes(floats), Value::text("[1,0.1]")], [Value::Null, Value::Null]]);
+    let near = "SELECT id FROM t WHERE v IS NOT NULL ORDER BY VEC_DISTANCE_EUCLIDEAN(v, VEC_FromText('[1,0]')) LIMIT 1";
+    assert_eq!(rows(&session, near).await, [[Value::from(1)]]);
+    let described = session.describe(&[ObjectName::new("t")], &call()).await.unwrap();
+    assert_eq!(described.found[0].columns[1].data_type, "vector(2)");
+}
+
 /// Where names of tables are not told apart by case, neither are they by rules.
 #[tokio::test(flavor = "multi_thread")]
 async fn names_without_case() {

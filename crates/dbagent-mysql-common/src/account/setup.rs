@@ -42,7 +42,7 @@ pub fn apply<'a>(
             let statement = sqlx::raw_sql(AssertSqlSafe(step.statement().expose()));
             let ran = context.call.bound("set up", statement.execute(&mut connection)).await?;
             ran.map_err(|e| {
-                let e = error::without_secrets(error::translate(e, None), &opener.location().secrets);
+                let e = error::without_secrets(error::translate(e, None), opener.secrets());
                 e.op("set up").with("step", step.about()).with("steps done before it", done)
             })?;
         }

@@ -1,8 +1,10 @@
 //! Everything that needs a real server, the same for both dialects. Each says in its `own` which one it is.
 
 mod account;
+mod bad_input;
 mod catalogue;
 mod errors;
+mod host;
 mod hygiene;
 mod login;
 mod lost;

@@ -5,21 +5,35 @@ use dbagent_testkit::conformance::Value;
 
 use crate::it::support::{fails, open, refused, rows, scratch, scratch_with, session, target};
 
-/// The driver does not know the type: the error says what to write, and the session goes on.
+/// The driver does not know the type: the error names the columns and what to write, and the session goes on.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_vector_is_read_through_its_function() {
-    let Some(scratch) =
-        scratch_with(&["CREATE TABLE t (v VECTOR(2))", "INSERT INTO t VALUES (STRING_TO_VECTOR('[1,2]'))"])
-            .await
+    let Some(scratch) = scratch_with(&[
+        "CREATE TABLE t (id INT, near VECTOR(2), `Far` VECTOR(3))",
+        "INSERT INTO t VALUES (1, STRING_TO_VECTOR('[1,0.1]'), NULL)",
+    ])
+    .await
     else {
         return;
     };
     let session = session(&scratch).await;
-    let e = fails(&session, "SELECT v FROM t").await;
-    assert_eq!(e.kind(), ErrorKind::Unsupported, "{e}");
-    assert!(e.hint_text().is_some_and(|h| h.contains("VECTOR_TO_STRING")), "{:?}", e.hint_text());
-    let found = rows(&session, "SELECT VECTOR_TO_STRING(v) AS v FROM t").await;
-    assert_eq!(found, [[Value::text("[1.00000e+00,2.00000e+00]")]]);
+    for (sql, named, not_named) in [
+        ("SELECT near FROM t", "VECTOR_TO_STRING(near) of t", Some("Far")),
+        ("SELECT far AS f FROM t", "VECTOR_TO_STRING(Far) of t", Some("near")),
+        ("SELECT * FROM t", "VECTOR_TO_STRING(near) of t, VECTOR_TO_STRING(Far) of t", None),
+        ("SELECT STRING_TO_VECTOR('[1]') AS v", "VECTOR_TO_STRING(column)", None),
+    ] {
+        let e = fails(&session, sql).await;
+        assert_eq!(e.kind(), ErrorKind::Unsupported, "{sql}: {e}");
+        let hint = e.hint_text().unwrap_or_default();
+        assert!(hint.contains(named) && not_named.is_none_or(|n| !hint.contains(n)), "{sql}: {hint}");
+    }
+    // Every digit that a float has.
+    let found = rows(&session, "SELECT VECTOR_TO_STRING(near) AS v, VECTOR_DIM(near) AS d FROM t").await;
+    assert_eq!(found, [[Value::text("[1.00000e+00,1.00000e-01]"), Value::from(2)]]);
+    let found = rows(&session, "SELECT HEX(near) AS v FROM t").await;
+    assert_eq!(found, [[Value::text("0000803FCDCCCC3D")]]);
+    assert_eq!(rows(&session, "SELECT id FROM t WHERE near IS NOT NULL").await, [[Value::from(1)]]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,6 +16,26 @@ pub(crate) const JSON_IS_TEXT: bool = false;
 /// Whether the certificate of the server that tests start names the host.
 pub(crate) const CERTIFICATE_NAMES_THE_HOST: bool = true;
 
+/// An owner's connection.
+pub(crate) async fn owner(url: &str) -> dbagent_core::Result<dbagent_mysql_common::testing::Owner> {
+    dbagent_mysql::testing::owner(url).await
+}
+
+/// A session over a pool of the host's.
+pub(crate) async fn from_pool(
+    pool: dbagent_mysql::sqlx::MySqlPool,
+    target: &dbagent_core::Target,
+) -> dbagent_core::Result<Box<dyn dbagent_core::Session>> {
+    dbagent_mysql::from_pool(pool, target).await
+}
+
+/// What the level of isolation is called here, and the kind of transactions, with what it is in a session.
+pub(crate) const ISOLATION: &str = "transaction_isolation";
+pub(crate) const READ_ONLY: (&str, &str) = ("@@session.transaction_read_only", "1");
+
+/// The time limit of a connection's statements.
+pub(crate) const TIME_LIMIT: &str = "SELECT CONCAT(@@SESSION.max_execution_time)";
+
 /// The variable of the other product.
 pub(crate) const OTHER: &str = "DBAGENT_TEST_MARIADB_URL";
 

@@ -88,10 +88,11 @@ impl Tokens {
         Some(Span::new(start, last.end))
     }
 
-    /// The first name with letters beyond ASCII.
+    /// The first name with letters beyond ASCII, or with escapes that may stand for such.
     pub(super) fn first_odd_name(&self, text: &str) -> Option<Span> {
         let names = self.names.iter().filter_map(|at| self.spans.get(*at));
-        names.copied().find(|s| text.get(s.start..s.end).is_none_or(|name| !name.is_ascii()))
+        let odd = |name: &str| !name.is_ascii() || name.starts_with("U&") || name.starts_with("u&");
+        names.copied().find(|s| text.get(s.start..s.end).is_none_or(odd))
     }
 
     /// The first token at or behind this byte.

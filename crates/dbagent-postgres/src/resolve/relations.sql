@@ -48,7 +48,7 @@ SELECT
     ORDER BY s.srvname
     LIMIT 1
   ) AS server,
-  -- Partitions and children, and what it is a partition or a child of: schema, name, schema, name …
+  -- Partitions and children, and what it is a partition or a child of: schema, name, and again
   coalesce((
     WITH RECURSIVE below (oid) AS (
       SELECT h.inhrelid FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid

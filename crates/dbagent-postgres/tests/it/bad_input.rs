@@ -1,11 +1,12 @@
 //! Databases and results that are meant to break something.
 
 use dbagent_core::catalog::Page;
-use dbagent_core::{ErrorKind, ObjectName, Request};
+use dbagent_core::{ErrorKind, ObjectName, Param, Params, Policy, Request, Rule, Target};
 use dbagent_postgres::sqlx::{self, Connection as _, Executor as _};
+use dbagent_services::Server;
 use dbagent_testkit::conformance::Value;
 
-use crate::support::{Scratch, call, run, run_up_to, variable};
+use crate::support::{Ran, Scratch, call, open, run, run_up_to, skipped, start, variable};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn text_that_is_no_utf_8_comes_as_binary() {
@@ -22,6 +23,57 @@ async fn text_that_is_no_utf_8_comes_as_binary() {
     assert_eq!(rows.len(), 3);
     assert_eq!(run(&session, "SELECT a::int FROM t").await.error().kind(), ErrorKind::Data);
     assert_eq!(run(&session, "SELECT 1 AS v").await.value(), Value::Int(1));
+}
+
+/// The server folds and cuts names by its own encoding and locale, the grammar of the guard by UTF-8: a name beyond
+/// ASCII may be another table there than the one that was judged.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_beyond_ascii_are_refused_where_the_database_is_not_in_utf_8() {
+    let Some(url) = variable("URL") else { return };
+    for encoding in ["SQL_ASCII", "LATIN1"] {
+        let how = format!("ENCODING '{encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+        let db = Scratch::on(&url, &how).await;
+        db.change(
+            "CREATE TABLE \"straße\" (\"größe\" text, a int); INSERT INTO \"straße\" VALUES ('Köln', 1); \
+             CREATE VIEW streets AS SELECT \"größe\" AS size, a FROM \"straße\"",
+        )
+        .await;
+        let session = db.session().await;
+        for text in [
+            "SELECT * FROM \"straße\"",
+            "SELECT * FROM straße",
+            "SELECT * FROM U&\"stra\\00dfe\"",
+            "SELECT a AS größe FROM streets",
+            "WITH straße AS (SELECT 1 AS a) SELECT a FROM straße",
+        ] {
+            let refusal = run(&session, text).await.refusal();
+            assert_eq!(refusal.rule, Rule::UnknownSyntax, "{encoding} {text}: {refusal:?}");
+        }
+        // Texts are data, whatever is in them, and come back as they are.
+        let rows = run(&session, "SELECT size, size = 'Köln' AS same FROM streets").await.rows();
+        assert_eq!(rows, [[Value::text("Köln"), Value::Bool(true)]], "{encoding}");
+        let request = Request::text("SELECT a FROM streets WHERE size = $1")
+            .with_params(Params::Positional(vec![Param::Text("Köln".into())]));
+        assert_eq!(run_up_to(&session, request, Some(5), &call()).await.value(), Value::Int(1));
+        let listed = session.objects(None, Page::default(), &call()).await.unwrap();
+        assert_eq!(listed.total, 2, "{encoding}");
+        let described = session.describe(&[ObjectName::new("straße")], &call()).await.unwrap();
+        assert_eq!(described.found[0].columns[0].name, "größe");
+    }
+    // Cut at 63 bytes: 40 letters are fewer than that in LATIN1, and more in UTF-8.
+    let long = "ß".repeat(40);
+    let how = "ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'";
+    let db = Scratch::on(&url, how).await;
+    db.change(&format!("CREATE TABLE \"{long}\" (a int); INSERT INTO \"{long}\" VALUES (7)")).await;
+    let policy = Policy::default().deny(&format!("*.{long}")).unwrap();
+    let session = open(Target { policy, ..db.target() }).await.unwrap();
+    for name in [format!("\"{long}\""), format!("U&\"{}\"", "\\00df".repeat(40))] {
+        let ran = run(&session, &format!("SELECT a FROM {name}")).await;
+        assert!(matches!(ran, Ran::Refused(_)), "{name}: {ran:?}");
+    }
+    // In UTF-8 they are names like any other.
+    let db = Scratch::with("CREATE TABLE straße (a int); INSERT INTO straße VALUES (1)").await.unwrap();
+    assert_eq!(run(&db.session().await, "SELECT a FROM Straße").await.value(), Value::Int(1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,6 +178,91 @@ async fn conflicts_between_transactions_are_told_apart() {
     assert_eq!(failed.as_database_error().unwrap().code().as_deref(), Some("40P01"));
     // Readers of a snapshot are in nobody's way.
     assert_eq!(run(&db.session().await, "SELECT count(*) FROM t").await.value(), Value::Int(2));
+}
+
+/// The anomaly of a report: under SERIALIZABLE a transaction that only reads can be the one that must not go on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_that_cannot_be_put_in_any_order_is_a_conflict() {
+    let Some(db) = Scratch::with(
+        "CREATE TABLE control (batch int); INSERT INTO control VALUES (1); \
+         CREATE TABLE receipt (batch int, amount text); INSERT INTO receipt VALUES (1, '10')",
+    )
+    .await
+    else {
+        return;
+    };
+    db.change(&format!("ALTER DATABASE {} SET default_transaction_isolation = 'serializable'", db.name))
+        .await;
+    let session = db.session().await;
+    let report = "SELECT repeat('x', 1000) AS a FROM generate_series(1, 100000) \
+                  UNION ALL SELECT amount FROM receipt WHERE batch = 1";
+    for conflict in [true, false] {
+        let (mut clerk, mut manager) = (db.owner().await, db.owner().await);
+        // A clerk who has looked which batch is open, and the end of the day, which is committed first.
+        clerk.execute(sqlx::raw_sql("BEGIN; SELECT batch FROM control")).await.unwrap();
+        clerk.execute(sqlx::raw_sql("INSERT INTO receipt VALUES (1, '20')")).await.unwrap();
+        manager.execute(sqlx::raw_sql("BEGIN; UPDATE control SET batch = batch + 1; COMMIT")).await.unwrap();
+        if !conflict {
+            clerk.execute(sqlx::raw_sql("ROLLBACK")).await.unwrap();
+        }
+        // The report sees the end of the day and not the clerk's receipt, which is committed meanwhile.
+        let call = call();
+        let mut rows = start(&session, Request::text(report), None, &call).await.unwrap();
+        assert!(rows.next().await.unwrap().is_some());
+        if conflict {
+            clerk.execute(sqlx::raw_sql("COMMIT")).await.unwrap();
+        }
+        let end = loop {
+            match rows.next().await {
+                Ok(Some(_)) => {}
+                Ok(None) => break None,
+                Err(e) => break Some(e),
+            }
+        };
+        match end {
+            Some(e) => {
+                assert!(conflict, "{e}");
+                assert_eq!((e.kind(), e.native_code()), (ErrorKind::Conflict, Some("40001")), "{e}");
+                assert_eq!(e.retry_advice(), dbagent_core::Retry::Later, "{e:?}");
+            }
+            None => assert!(!conflict, "a report that never was so is taken for one"),
+        }
+    }
+    assert_eq!(run(&session, "SELECT count(*) FROM receipt").await.value(), Value::Int(2));
+}
+
+/// A server that has room for few locks, and a table of more parts than that.
+#[tokio::test(flavor = "multi_thread")]
+async fn locks_that_the_server_has_no_room_for() {
+    if variable("URL").is_none() {
+        return;
+    }
+    let few = &["-c", "max_locks_per_transaction=10", "-c", "max_connections=20"];
+    let server = tokio::task::spawn_blocking(|| Server::throwaway_with("postgres", few)).await.unwrap();
+    let server = match server {
+        Ok(server) => server,
+        Err(why) => return skipped(&why.to_string()),
+    };
+    let db = Scratch::on(server.url(), "").await;
+    // Each part in a transaction of its own: all at once would need the locks as well.
+    db.change(
+        "CREATE TABLE many (a int) PARTITION BY LIST (a); \
+         CREATE TABLE one (a int); INSERT INTO one VALUES (1)",
+    )
+    .await;
+    db.change(
+        "DO $$ BEGIN FOR i IN 1..3000 LOOP \
+         EXECUTE format('CREATE TABLE part_%s PARTITION OF many FOR VALUES IN (%s)', i, i); COMMIT; \
+         END LOOP; END $$",
+    )
+    .await;
+    let session = db.session().await;
+    let e = run(&session, "SELECT count(*) FROM many").await.error();
+    assert_eq!((e.kind(), e.native_code()), (ErrorKind::Exhausted, Some("53200")), "{e}");
+    assert!(e.hint_text().is_some_and(|hint| hint.contains("max_locks_per_transaction")), "{e:?}");
+    // One part is one lock, and the session goes on.
+    assert_eq!(run(&session, "SELECT count(*) FROM many WHERE a = 7").await.value(), Value::Int(0));
+    assert_eq!(run(&session, "SELECT a FROM one").await.value(), Value::Int(1));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -78,3 +78,55 @@ async fn names_that_others_left_on_the_server_are_no_hindrance() {
     assert_eq!(run(&session, "SELECT 5 AS v").await.value(), Value::Int(5));
     assert_eq!(run(&session, "SELECT int4range(1, 3) AS r").await.value(), Value::text("[1,3)"));
 }
+
+/// A statement that stays prepared under a name on a server connection is in the way of whoever gets it next.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_stays_prepared_on_the_servers() {
+    let (Some(db), Some(url)) = (Scratch::new().await, variable("PGBOUNCER_URL")) else { return };
+    db.change(
+        "CREATE TYPE mood AS ENUM ('good'); CREATE TABLE t (a int, m mood); INSERT INTO t VALUES (1, 'good'); \
+         CREATE VIEW v AS SELECT a, m FROM t; CREATE FUNCTION f(int) RETURNS int LANGUAGE sql AS 'SELECT $1 + 1'",
+    )
+    .await;
+    let url = in_database(&url, &db.name);
+    let session = open(target(&with_parameter(&url, "pooler=transaction"))).await.unwrap();
+    let left = async || {
+        // Every server connection that the pooler has for this database, each held by one transaction.
+        let options = PgConnectOptions::from_str(&url).unwrap().extra_float_digits(None);
+        let (mut held, mut names) = (Vec::new(), Vec::<String>::new());
+        for _ in 0..4 {
+            let mut other = PgConnection::connect_with(&options).await.unwrap();
+            other.execute(sqlx::raw_sql("BEGIN")).await.unwrap();
+            let rows = other
+                .fetch_all(sqlx::raw_sql(
+                    "SELECT name || ': ' || left(statement, 60) FROM pg_prepared_statements",
+                ))
+                .await
+                .unwrap();
+            names.extend(rows.iter().map(|row| sqlx::Row::get::<String, _>(row, 0)));
+            held.push(other);
+        }
+        names
+    };
+    for text in [
+        "SELECT a, m FROM v",
+        "SELECT f(a) AS b, m::text, a::text || 'x' FROM t",
+        "SELECT point(a, 2), m FROM t",
+        "SELECT a FROM t WHERE m = 'good' ORDER BY a",
+        "SELECT no_such FROM t",
+    ] {
+        let ran = run_up_to(&session, Request::text(text), Some(5), &call()).await;
+        assert!(!matches!(ran, crate::support::Ran::Refused(_)), "{text}: {ran:?}");
+        assert_eq!(left().await, Vec::<String>::new(), "{text}");
+    }
+    let dbagent_core::session::Verdict::Cleared(cleared) =
+        session.judge(Request::text("SELECT a FROM v"), Some(5), &call()).await.unwrap()
+    else {
+        panic!("not cleared")
+    };
+    session.estimate(&cleared, &call()).await.unwrap().unwrap();
+    session.explain(&cleared, &call()).await.unwrap().unwrap();
+    session.describe(&[dbagent_core::ObjectName::new("v")], &call()).await.unwrap();
+    session.objects(None, Page::default(), &call()).await.unwrap();
+    assert_eq!(left().await, Vec::<String>::new());
+}
