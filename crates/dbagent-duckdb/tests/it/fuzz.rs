@@ -1,48 +1,16 @@
-//! Rows of the corpora with tokens moved about: what is still cleared must still only read.
+//! Random statements: what is cleared must still only read.
 
 use std::path::Path;
 
 use dbagent_core::guard::{Judgement, Policy, Resolution, judge};
 use dbagent_core::guardrails::StatementLimits;
 use dbagent_core::session::Verdict;
-use dbagent_core::{Request, Rule, Settings};
+use dbagent_core::{GuardedSession, Request, Result, Rule, Settings, async_trait};
 use dbagent_duckdb::DIALECT;
+use dbagent_testkit::fuzz::{self, Fuzzed, Mutations, Plan, Random, Sentences, Texts as _, Vocabulary};
 
 use crate::corpus::rows;
-use crate::support::{Ran, Scratch, call, collect, within};
-
-/// A generator of numbers that gives the same ones every time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() % limit.max(1) as u64).unwrap()
-    }
-
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-}
-
-/// Cuts a text at the places where tokens begin, roughly: a wrong cut is a mutation too.
-fn pieces(text: &str) -> Vec<String> {
-    let mut pieces: Vec<String> = Vec::new();
-    for c in text.chars() {
-        let word = |c: char| c.is_alphanumeric() || c == '_';
-        match pieces.last_mut() {
-            Some(last) if word(c) && last.chars().all(word) => last.push(c),
-            _ => pieces.push(c.to_string()),
-        }
-    }
-    pieces
-}
+use crate::support::{Scratch, within};
 
 const SPICE: &[&str] = &[
     ";",
@@ -109,96 +77,146 @@ const SPICE: &[&str] = &[
     "\\",
 ];
 
-fn mutate(random: &mut Random, seeds: &[Vec<String>]) -> String {
-    let mut text = random.pick(seeds).clone();
-    // Mostly one change: a text with several is rarely one that the grammar accepts.
-    let changes = if random.below(3) == 0 { 3 } else { 1 };
-    for _ in 0..changes {
-        let at = random.below(text.len() + 1);
-        match random.below(6) {
-            0 => text.insert(at, (*random.pick(SPICE)).to_owned()),
-            1 if !text.is_empty() => {
-                text.remove(at.min(text.len() - 1));
-            }
-            2 if !text.is_empty() => {
-                let other = random.below(text.len());
-                let at = at.min(text.len() - 1);
-                text.swap(at, other);
-            }
-            3 => {
-                // The head of one and the tail of another.
-                let other = random.pick(seeds);
-                let cut = random.below(other.len() + 1);
-                text.truncate(at);
-                text.extend(other[cut..].iter().cloned());
-            }
-            4 if !text.is_empty() => {
-                let at = at.min(text.len() - 1);
-                let piece = text[at].clone();
-                text.insert(at, piece);
-            }
-            _ => {
-                let other = random.pick(seeds);
-                if !other.is_empty() {
-                    let piece = random.pick(other).clone();
-                    text.insert(at, piece);
-                }
-            }
-        }
-    }
-    text.concat()
-}
-
-/// Texts made of the rows of the corpora and of honest reads.
-pub(crate) fn mutations(count: usize, seed: u64) -> impl Iterator<Item = String> {
+/// Rows of the corpora, moved about.
+fn mutated() -> Mutations {
     // Rows that ask for what would bring down the machine are no seeds.
-    let honest = rows().into_iter().filter(|r| r.kind != "dos");
-    let honest: Vec<_> = honest.collect();
+    let honest: Vec<_> = rows().into_iter().filter(|row| row.kind != "dos").collect();
     // Most mutations of a bad row are bad: good rows are more of the seeds.
-    let good = honest.iter().filter(|r| r.allow).flat_map(|r| [r; 5]);
-    let seeds: Vec<Vec<String>> = honest.iter().chain(good).map(|r| pieces(&r.statement)).collect();
-    let mut random = Random(seed);
-    (0..count).map(move |_| mutate(&mut random, &seeds))
+    let good = honest.iter().filter(|row| row.allow).flat_map(|row| [row; 5]);
+    let seeds: Vec<String> = honest.iter().chain(good).map(|row| row.statement.clone()).collect();
+    Mutations::new(seeds, SPICE.iter().map(|s| (*s).to_owned()))
 }
 
-fn fingerprint(scratch: &Scratch) -> (Vec<u8>, Vec<String>, Vec<String>) {
-    let names = |folder: &Path| {
-        let mut names: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|f| f.unwrap().file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    };
-    (std::fs::read(&scratch.file).unwrap(), names(scratch.folder.path()), names(Path::new(".")))
+/// So many of them.
+pub(crate) fn mutations(count: usize, seed: u64) -> impl Iterator<Item = String> {
+    let (mut texts, mut random) = (mutated(), Random::new(seed));
+    (0..count).map(move |_| texts.next(&mut random))
+}
+
+/// Sentences over every function that the engine lists.
+fn sentences() -> Sentences {
+    let owned = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+    let engine = duckdb::Connection::open_in_memory().unwrap();
+    let functions = "SELECT DISTINCT function_name FROM duckdb_functions() \
+                     WHERE regexp_full_match(function_name, '[a-z_0-9]+') ORDER BY 1";
+    let mut functions = engine.prepare(functions).unwrap();
+    let functions: Vec<String> =
+        functions.query_map([], |row| row.get(0)).unwrap().map(std::result::Result::unwrap).collect();
+    assert!(functions.len() > 500, "{}", functions.len());
+    Sentences::new(Vocabulary {
+        tables: vec![
+            ("users".to_owned(), owned(&["id", "name", "email", "data", "rowid", "COLUMNS(*)"])),
+            ("orders".to_owned(), owned(&["id", "user_id", "total", "created_at"])),
+            ("information_schema.tables".to_owned(), owned(&["table_name"])),
+        ],
+        functions,
+        literals: owned(&[
+            "NULL",
+            "0",
+            "-1",
+            "9223372036854775807",
+            "'x'",
+            "'{\"a\":[1]}'",
+            "'$.a'",
+            "'/etc/passwd'",
+            "'fuzzed.csv'",
+            "'s1'",
+            "'users'",
+            "'SELECT 1'",
+            "[1, 2]",
+            "{'a': 1}",
+            "DATE '2024-02-29'",
+            "INTERVAL 1 DAY",
+        ]),
+        expressions: owned(&[
+            "id::VARCHAR",
+            "list_transform([1, 2], lambda x: x + 1)",
+            "[x * 2 FOR x IN [1, 2]]",
+            "data ->> '$.a'",
+            "name COLLATE NOCASE",
+            "m(id)",
+            "nextval('s1')",
+        ]),
+        sources: owned(&[
+            "range(3)",
+            "unnest([1, 2])",
+            "'fuzzed.csv'",
+            "read_text('/etc/passwd')",
+            "glob('*')",
+            "duckdb_settings()",
+            "pragma_table_info('users')",
+            "query('DELETE FROM users')",
+            "(VALUES (1))",
+            "v",
+        ]),
+        prefixes: owned(&[
+            "",
+            "EXPLAIN ",
+            "EXPLAIN ANALYZE ",
+            "DESCRIBE ",
+            "SUMMARIZE ",
+            "/* x */ ",
+            "FROM users ",
+        ]),
+        writes: owned(&[
+            "DELETE FROM users",
+            "UPDATE users SET name = 'z' RETURNING *",
+            "INSERT INTO users (id) VALUES (77)",
+            "DROP TABLE users",
+            "CREATE TABLE t (a INT)",
+            "CREATE TEMP TABLE t AS FROM users",
+            "COPY users TO 'fuzzed.csv'",
+            "EXPORT DATABASE 'fuzzed'",
+            "ATTACH 'fuzzed.db' AS y",
+            "INSTALL httpfs",
+            "SET threads = 1",
+            "RESET memory_limit",
+            "PRAGMA disable_verification",
+            "CHECKPOINT",
+            "CALL nextval('s1')",
+            "PREPARE p AS SELECT 1",
+        ]),
+    })
+}
+
+#[async_trait]
+impl Fuzzed for Scratch {
+    async fn session(&self) -> Result<GuardedSession> {
+        crate::support::open(self.target()).await
+    }
+
+    async fn fingerprint(&self) -> Result<Vec<(String, String)>> {
+        let names = |folder: &Path| {
+            let entries = std::fs::read_dir(folder).unwrap();
+            let mut names: Vec<String> =
+                entries.map(|f| f.unwrap().file_name().to_string_lossy().into_owned()).collect();
+            names.sort();
+            names.join(" ")
+        };
+        let bytes = std::fs::read(&self.file).unwrap();
+        Ok(vec![
+            ("the bytes of the file".to_owned(), bytes.into_iter().map(char::from).collect()),
+            ("the files beside it".to_owned(), names(self.folder.path())),
+            ("the files of the working folder".to_owned(), names(Path::new("."))),
+        ])
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_cleared_only_reads_whatever_was_done_to_it() {
-    const ROUNDS: usize = 4_000;
     let scratch = Scratch::new();
     scratch.change("CREATE SEQUENCE s1; CREATE VIEW v AS FROM users; CREATE MACRO m(x) AS x");
-    let before = fingerprint(&scratch);
-    let session = scratch.session().await;
-    let (mut cleared, mut refused) = (0, 0);
-    for (round, text) in mutations(ROUNDS, 0x5eed_0001_2345_6789).enumerate() {
-        match session.judge(Request::text(&text), Some(50), &call()).await.unwrap() {
-            Verdict::Cleared(statement) => {
-                cleared += 1;
-                // Some of them never end. What counts is what they leave behind.
-                let rows = session.read(statement, &within(std::time::Duration::from_millis(150))).unwrap();
-                if let Ran::Failed(e) = collect(rows).await {
-                    assert!(e.kind().is_mendable(), "round {round}: {text:?}: {e:?}");
-                }
-            }
-            Verdict::Refused(_) => refused += 1,
-            Verdict::Proposed(proposal) => panic!("round {round}: {text:?}: {proposal:?}"),
-        }
-    }
-    // The file is read only now: opening it beside the engine would drop the engine's lock.
-    drop(session);
-    assert_eq!(fingerprint(&scratch), before);
-    assert!(cleared > 500 && refused > 1_000, "cleared {cleared}, refused {refused}");
+    let words = std::env::var(fuzz::VARIABLE).ok();
+    let plan = Plan::texts(0x5eed_0003, 4_000).from_words(words.as_deref()).unwrap();
+    let mut texts = (mutated(), sentences());
+
+    let report = fuzz::run(&scratch, &mut texts, plan).await.unwrap();
+
+    println!("{}", report.summary());
+    assert!(report.finds.is_empty(), "{:#?}", report.finds);
+    // A run that clears nothing, or refuses nothing, proves nothing.
+    assert!(report.cleared > report.texts / 10 && report.refused > report.texts / 10, "{}", report.summary());
+    assert!(report.answered > report.texts / 20, "{}", report.summary());
 }
 
 /// The same text is the same value, and a catalogue vouches for names only.
