@@ -43,6 +43,7 @@ pub mod target;
 pub mod text;
 pub mod tool;
 pub mod tools;
+pub mod workers;
 
 pub use arrow_array;
 pub use arrow_schema;

@@ -1,13 +1,13 @@
 //! One open database, a few calls at a time, each on a thread and a connection of its own.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dbagent_core::context::CallContext;
+use dbagent_core::workers::Workers;
 use dbagent_core::{Error, ErrorKind, Result};
 use duckdb::Connection;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 
 use crate::connect::{Database, Opener, closed};
 use crate::watch::{Waiting, Watch};
@@ -25,6 +25,7 @@ pub(crate) struct Conn {
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     permits: Arc<Semaphore>,
+    workers: Workers,
     size: usize,
     wait: Duration,
 }
@@ -41,6 +42,7 @@ impl Pool {
         Self {
             shared: Arc::new(Shared { opener, current }),
             permits: Arc::new(Semaphore::new(size)),
+            workers: Workers::new("duckdb", STACK),
             size,
             wait,
         }
@@ -62,29 +64,24 @@ impl Pool {
         let own_call = call.clone();
         let watch = Arc::new(Watch::default());
         let working = Arc::clone(&watch);
-        let (tx, rx) = oneshot::channel();
-        std::thread::Builder::new()
-            .name(format!("duckdb-{operation}"))
-            .stack_size(STACK)
-            .spawn(move || {
-                let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    let mut conn = shared.take()?;
-                    working.begin(conn.db.interrupt_handle());
-                    work(&mut conn, &own_call)
-                }));
-                working.end();
-                drop(permit);
-                // A receiver that is gone gave up; the outcome matters to nobody.
-                _ = tx.send(outcome);
-            })
-            .map_err(|e| {
-                Error::new(ErrorKind::Exhausted, "no thread could be started for a statement")
-                    .op(operation)
-                    .source(e)
-            })?;
+        // On a thread that the engine knows: its first statement on a new one takes several times as long.
+        let started = self.workers.start(true, move || {
+            let outcome = shared.take().and_then(|mut conn| {
+                working.begin(conn.db.interrupt_handle());
+                work(&mut conn, &own_call)
+            });
+            working.end();
+            drop(permit);
+            outcome
+        });
+        let outcome = started.map_err(|e| {
+            Error::new(ErrorKind::Exhausted, "no thread could be started for a statement")
+                .op(operation)
+                .source(e)
+        })?;
         let waiting = Waiting(Arc::clone(&watch));
         tokio::spawn(watch.guard(call.clone()));
-        let outcome = rx.await;
+        let outcome = outcome.await;
         drop(waiting);
         match outcome {
             Ok(Ok(outcome)) => outcome,

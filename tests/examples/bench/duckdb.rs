@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use crate::Figure;
 use crate::servers::{Bare, Floors, ROWS, Subject, long_query, measure};
 
-const QUERY: &str = "SELECT id, name, amount, ratio, flag, at, note FROM mixed";
+const QUERY: &str = "SELECT id, name, amount, ratio, flag, moment, note FROM mixed";
 /// What the engine may take by itself.
 const MEMORY_MIB: f64 = 256.0;
 
@@ -19,7 +19,7 @@ pub(crate) async fn run() -> Vec<Figure> {
     owner
         .execute_batch(&format!(
             "CREATE TABLE mixed AS SELECT i AS id, 'name ' || i % 1000 AS name, (i * 0.25)::DECIMAL(14,2) AS amount, \
-             i / 7.0::DOUBLE AS ratio, i % 2 = 0 AS flag, TIMESTAMP '2024-01-01 00:00:00' + to_seconds(i) AS at, \
+             i / 7.0::DOUBLE AS ratio, i % 2 = 0 AS flag, TIMESTAMP '2024-01-01 00:00:00' + to_seconds(i) AS moment, \
              CASE WHEN i % 3 = 0 THEN NULL ELSE 'a note of some length ' || i END AS note \
              FROM range(1, {ROWS} + 1) t(i)"
         ))

@@ -3,10 +3,9 @@
 //! Parsers recurse. Limits on bytes and tokens come first; then each parse runs on a thread whose stack
 //! is large enough for any text within those limits, so that no text can abort the process.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 
 use crate::context::CallContext;
 use crate::dialect::{Dialect, ParseContext};
@@ -14,11 +13,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::guard::{Finding, Parsed, Rule, Span, StatementClass};
 use crate::request::Request;
 use crate::text::thousands;
+use crate::workers::Workers;
 
 /// The stack of a parsing thread. Pages are touched only as deep as a parse recurses.
 pub const PARSE_STACK_BYTES: usize = 256 << 20;
 /// Parses that run at once; more wait.
 const PARALLEL: usize = 8;
+/// A longer text is parsed on a thread that ends with it: how much of the stack it touched, nobody knows.
+const SHORT: usize = 2 << 10;
 
 /// Runs parsers on threads of their own.
 #[derive(Clone)]
@@ -26,12 +28,14 @@ pub struct ParsePool {
     dialect: &'static Dialect,
     context: ParseContext,
     permits: Arc<Semaphore>,
+    workers: Workers,
 }
 
 impl ParsePool {
     /// A pool for one dialect under one set of limits and settings.
     pub fn new(dialect: &'static Dialect, context: ParseContext) -> Self {
-        Self { dialect, context, permits: Arc::new(Semaphore::new(PARALLEL)) }
+        let workers = Workers::new(format!("parse-{}", dialect.id()), PARSE_STACK_BYTES);
+        Self { dialect, context, permits: Arc::new(Semaphore::new(PARALLEL)), workers }
     }
 
     /// Checks what comes before any parser, then parses.
@@ -48,21 +52,16 @@ impl ParsePool {
         let gone = |_| Error::new(ErrorKind::Internal, "the parse pool is closed");
         // The permit travels with the thread: a parse that outlives its deadline still counts.
         let permit = call.bound("parse", Arc::clone(&self.permits).acquire_owned()).await?.map_err(gone)?;
-        let (tx, rx) = oneshot::channel();
         let (dialect, context, owned) = (self.dialect, self.context.clone(), request.clone());
-        std::thread::Builder::new()
-            .name(format!("parse-{}", dialect.id()))
-            .stack_size(PARSE_STACK_BYTES)
-            .spawn(move || {
-                let result = catch_unwind(AssertUnwindSafe(|| dialect.parse(&owned, &context)));
-                drop(permit);
-                // A receiver that is gone gave up; its answer matters to nobody.
-                _ = tx.send(result);
-            })
-            .map_err(|e| {
-                Error::new(ErrorKind::Exhausted, "no thread could be started to parse").op("parse").source(e)
-            })?;
-        match call.bound("parse", rx).await? {
+        let parse = move || {
+            let parsed = dialect.parse(&owned, &context);
+            drop(permit);
+            parsed
+        };
+        let parsed = self.workers.start(request.as_str().len() <= SHORT, parse).map_err(|e| {
+            Error::new(ErrorKind::Exhausted, "no thread could be started to parse").op("parse").source(e)
+        })?;
+        match call.bound("parse", parsed).await? {
             Ok(Ok(Ok(parsed))) => Ok(parsed),
             Ok(Ok(Err(e))) if e.kind() == ErrorKind::Syntax => Ok(refused(syntax(&e))),
             Ok(Ok(Err(e))) => Err(e),
