@@ -54,7 +54,11 @@ pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
             out.tables.push((id, score));
         }
         for (column, c) in schema.columns(id) {
-            let plain = column_score(&kept, &c.label, &table.label, ordered);
+            // A link or a number is no name of what it stands for.
+            let nameless = matches!(kept.last(), Some(&("name" | "title")))
+                && (c.links || c.class.is_number())
+                && !c.label.has_any(&["name", "title"]);
+            let plain = column_score(&kept, &c.label, &table.label, ordered).filter(|_| !nameless);
             let named = ((kept == ["name"] || kept == ["full", "name"])
                 && schema.name_columns(id).contains(&column))
             .then_some(FULL);

@@ -48,7 +48,7 @@ pub(crate) fn chunks(
     known: &Knowledge,
 ) -> Result<(Chunks, bool), Vec<Call>> {
     let first = Chunks::new(question, schema, &Hits::new());
-    let texts = wanted(&first);
+    let texts = wanted(schema, &first);
     let (mut hits, failed) = match whole(schema, dialect, &texts, known) {
         Lookup::Known { hits, failed } => (hits, failed),
         Lookup::Ask(calls) => return Err(calls),

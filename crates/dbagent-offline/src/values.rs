@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::intent::{Chunk, Chunks, Hit, Hits, Kw};
 use crate::knowledge::{Call, Knowledge};
-use crate::link::FULL;
+use crate::link::{FULL, same_stem};
 use crate::plan::{Agg, Expr, Ident, Item, Place, Pred, Select, Source, Value};
 use crate::schema::{Class, ColumnId, Schema};
 use crate::sql::{Dialect, print};
@@ -26,7 +26,7 @@ const MAX_ROWS: u64 = 5_000_000;
 
 /// Texts that may be values: what is quoted, capitals inside the sentence, and words that nothing else
 /// explains, each with its neighbours.
-pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
+pub(crate) fn wanted(schema: &Schema, chunks: &Chunks) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut add = |text: &str| {
         let text = text.trim().to_lowercase();
@@ -40,7 +40,7 @@ pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
     let count = chunks.tokens.len();
     let mut interesting = vec![false; count];
     for (i, chunk) in chunks.list.iter().enumerate() {
-        if is_interesting(chunk, i == 0) {
+        if is_interesting(chunk, i == 0) || is_state(schema, &chunks.list, i) {
             for flag in interesting.iter_mut().take(chunk.behind).skip(chunk.first) {
                 *flag = true;
             }
@@ -190,6 +190,32 @@ fn is_interesting(chunk: &Chunk, begins: bool) -> bool {
     chunk.kw.is_none() && chunk.number.is_none() && chunk.link.score() < FULL && letters
 }
 
+/// `are not open`, `supply drink`: a verb that stands where what something is, or a thing, is named. One that
+/// the schema knows speaks of its table.
+fn is_state(schema: &Schema, chunks: &[Chunk], at: usize) -> bool {
+    let Some(chunk) = chunks.get(at).filter(|c| c.kw == Some(Kw::Verb) && c.words.len() == 1) else {
+        return false;
+    };
+    let kw = |i: usize| chunks.get(i).and_then(|c| c.kw);
+    let mut before = at;
+    let behind_what_it_says = loop {
+        let Some(b) = before.checked_sub(1) else { break false };
+        match kw(b) {
+            Some(Kw::Not | Kw::Skip | Kw::Or) => before = b,
+            other => break matches!(other, Some(Kw::Cop | Kw::Verb)),
+        }
+    };
+    let ends = chunks.get(at + 1).is_none_or(|c| {
+        c.symbol
+            || matches!(c.kw, Some(Kw::And | Kw::But | Kw::Or | Kw::That | Kw::Who | Kw::Which | Kw::Cop))
+    });
+    let known =
+        |label: &crate::words::Label| chunk.words.iter().any(|w| label.words.iter().any(|l| same_stem(w, l)));
+    behind_what_it_says
+        && ends
+        && !schema.tables().any(|(_, t)| known(&t.label) || t.columns.iter().any(|c| known(&c.label)))
+}
+
 /// A column that is searched, or two that make a full name.
 type Place_ = Vec<ColumnId>;
 
@@ -255,7 +281,9 @@ fn writings(text: &str) -> Vec<String> {
             add(other.to_lowercase());
         }
     }
-    if let Some((head, last)) = text.rsplit_once(' ') {
+    if text.chars().count() < 3 {
+        // A letter or two is no word that has a plural.
+    } else if let Some((head, last)) = text.rsplit_once(' ') {
         add(format!("{head} {}", singular(last)));
     } else {
         add(singular(text));

@@ -7,7 +7,7 @@ use crate::intent::{Day, Hit};
 use crate::link::Link;
 use crate::meaning::{Cond, Form, Intent, Key, Measure, Measured, OrderBy, Output, Test};
 use crate::plan::{Agg, Op, Place, Select, Value};
-use crate::schema::{ColumnId, Schema, TableId};
+use crate::schema::{Class, ColumnId, Schema, TableId};
 use crate::words::Label;
 
 /// Something that comes first, or the highest or lowest of a figure.
@@ -190,7 +190,17 @@ impl Evidence {
     /// A table that is tested, counted or grouped by is used even where its rows are known by a link to them,
     /// and a link is as good as the key that it points to.
     fn reach(&mut self, schema: &Schema, intent: &Intent, linking: &BTreeSet<ColumnId>) {
-        self.tables.insert(intent.subject);
+        // A subject that the plan never comes near was lost.
+        let near = |t: TableId| {
+            self.tables.contains(&t)
+                || schema.edges().any(|(_, e)| {
+                    (e.to == t && self.tables.contains(&e.from))
+                        || (e.from == t && self.tables.contains(&e.to))
+                })
+        };
+        if near(intent.subject) {
+            self.tables.insert(intent.subject);
+        }
         self.tables.extend(intent.conds.iter().filter_map(|c| c.test.table()));
         self.tables.extend(intent.figures.iter().map(|m| m.of.table()));
         self.tables.extend(intent.having.iter().map(|h| h.measure.of.table()));
@@ -210,6 +220,15 @@ impl Evidence {
                 }
             }
         }
+    }
+
+    pub(super) fn uses_column(&self, column: ColumnId) -> bool {
+        self.columns.contains(&column)
+    }
+
+    /// Whether the plan looks at a date of a table itself.
+    pub(super) fn dated(&self, schema: &Schema, table: TableId) -> bool {
+        self.columns.iter().any(|c| c.table == table && schema.column(*c).class == Class::Date)
     }
 
     pub(super) fn uses_any(&self, tables: &[TableId]) -> bool {

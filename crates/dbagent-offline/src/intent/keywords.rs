@@ -464,7 +464,7 @@ static PHRASES: &[(&str, Kw)] = &[
         Kw::Manager,
     ),
     ("subordinates|subordinate|direct reports|direct report|reports|reportees|underlings", Kw::Subordinates),
-    ("both", Kw::Both),
+    ("both|shared by|in common|common to|shared among|shared between", Kw::Both),
     (
         "why|how come|predict|forecast|prediction|recommend|recommendation|suggest|should we|opinion|think|feel|correlation|correlate|correlated|trend|trends|growth|grow by|increase|increased|decrease|decreased|change over time|moving average|median|mode|standard deviation|variance|percentile|quartile|improve|best way|explain|reason|reasons|cause|causes|compare to last|year over year|month over month|churn|retention|outlier|outliers|anomaly|similar to|cohort|probability|likely|likelihood|consecutive|running total|cumulative total|growth rate|fastest growing",
         Kw::Beyond,

@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 
 impl Resolver<'_> {
     pub(in crate::meaning) fn finish(&mut self) -> Result<(), Stop> {
+        if let Some(why) = self.doubt.take() {
+            return Err(why.into());
+        }
         for verb in &self.sentence.verbs {
             let note = format!("“{verb}” is taken as the link between the tables");
             if !self.intent.notes.contains(&note) {

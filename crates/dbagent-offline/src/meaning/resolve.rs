@@ -55,6 +55,8 @@ pub(crate) fn resolve(
         wishes: Vec::new(),
         pending: None,
         last_values: None,
+        shown_as: BTreeMap::new(),
+        doubt: None,
         skip: BTreeSet::new(),
         mean: false,
         intent: Intent {
@@ -146,6 +148,10 @@ pub(super) struct Resolver<'a> {
     pub(super) pending: Option<Wish>,
     /// The columns of the value before, for `or Jazz`.
     pub(super) last_values: Option<Vec<ColumnId>>,
+    /// The words by which each shown column was asked for.
+    pub(super) shown_as: BTreeMap<ColumnId, String>,
+    /// Why the reading cannot be trusted, found on the way.
+    pub(super) doubt: Option<Unsure>,
     /// Items that were used elsewhere.
     pub(super) skip: BTreeSet<usize>,
     /// Whether an average over groups is asked for.
@@ -315,10 +321,20 @@ impl Resolver<'_> {
         }
     }
 
+    /// Notes that the reading cannot be trusted; the first reason counts.
+    pub(super) fn doubt(&mut self, why: impl Into<String>) {
+        let tables = Some(self.intent.subject).filter(|t| t.0 != usize::MAX);
+        self.doubt.get_or_insert_with(|| Unsure::new(why).with(tables));
+    }
+
     pub(super) fn cond(&mut self, test: Test, neg: bool, share: bool) {
         let branch = self.branch;
         // `or` joins it with the condition before.
-        if std::mem::take(&mut self.or)
+        let or = std::mem::take(&mut self.or);
+        if or && self.intent.conds.last().is_some_and(|last| last.neg != neg) {
+            self.doubt("what is denied on one side of “or” and not on the other cannot be worked out");
+        }
+        if or
             && let Some(last) = self.intent.conds.last_mut()
             && last.neg == neg
             && !neg
@@ -373,5 +389,3 @@ impl Resolver<'_> {
         self.chunks.get(at).and_then(|c| c.kw)
     }
 }
-
-impl Resolver<'_> {}

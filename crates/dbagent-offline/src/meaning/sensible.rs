@@ -4,8 +4,8 @@
 use super::resolve::Resolver;
 use super::{Form, Key, Measure, Measured, OrderBy, Output, Ranked, Stop, Test, Unsure};
 use crate::intent::Kw;
-use crate::plan::Agg;
-use crate::schema::{ColumnId, TableId};
+use crate::plan::{Agg, Op, Value};
+use crate::schema::{Class, ColumnId, TableId};
 
 impl Resolver<'_> {
     /// `the room with the maximum occupancy`: each room has one, so the first room is meant.
@@ -52,6 +52,7 @@ impl Resolver<'_> {
             return Err(refuse("the answer would only repeat the question", [shown.table]));
         }
         for c in &self.intent.conds {
+            self.comparable(&c.test)?;
             if let Test::Missing(column) = &c.test
                 && self.intent.subject.0 != usize::MAX
                 && self.schema.distance(self.intent.subject, column.table).is_none()
@@ -59,6 +60,24 @@ impl Resolver<'_> {
                 let why = format!("what is missing in {} is not clear", self.schema.spoken_column(*column));
                 return Err(refuse(why, [column.table]));
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses to compare a text with a number: engines compare it letter by letter, or not at all.
+    fn comparable(&self, test: &Test) -> Result<(), Stop> {
+        let number = |v: &Value| matches!(v, Value::Int(_) | Value::Real(_));
+        let column = match test {
+            Test::Compare(c, Op::Lt | Op::Le | Op::Gt | Op::Ge, v) if number(v) => *c,
+            Test::Between(c, low, high) if number(low) || number(high) => *c,
+            _ => return Ok(()),
+        };
+        if self.schema.column(column).class == Class::Text {
+            let name = self.schema.spoken_column(column);
+            return Err(refuse(
+                format!("{name} holds text, which is not more or less than a number"),
+                [column.table],
+            ));
         }
         Ok(())
     }
@@ -97,11 +116,23 @@ impl Resolver<'_> {
                     format!("how many {} each of them has is no question", self.schema.spoken_column(c));
                 return Err(refuse(why, [c.table]));
             }
-            let amount = ["count", "amount", "number", "total", "quantity"];
-            let distinct = self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Distinct)));
-            if !distinct
-                && self.schema.column(c).label.words.last().is_some_and(|w| amount.contains(&w.as_str()))
-            {
+            // `how many different prices`: only the word beside it says that its values are counted.
+            let distinct = self.chunks.windows(2).any(|pair| match pair {
+                [a, b] => a.kw == Some(Kw::Distinct) && b.link.columns.iter().any(|(of, _)| *of == c),
+                _ => false,
+            });
+            for key in &self.intent.keys {
+                if let Key::Entity(t) = key
+                    && self.one_each(*t, c.table)
+                {
+                    let (a, b) = (name(*t), self.schema.spoken_column(c));
+                    let why = format!(
+                        "each row of {a} has one {b}, whether it is counted or compared is not clear"
+                    );
+                    return Err(refuse(why, [*t, c.table]));
+                }
+            }
+            if !distinct && self.schema.column(c).is_figure() {
                 let why =
                     format!("{} is a number itself, and is not to be counted", self.schema.spoken_column(c));
                 return Err(refuse(why, [c.table]));

@@ -3,7 +3,7 @@
 use super::Auditor;
 use crate::intent::{Chunk, Dir, Kw, What};
 use crate::link::{FULL, link, same_stem};
-use crate::meaning::Form;
+use crate::meaning::{Form, Test};
 use crate::plan::{Agg, Op, Place};
 use crate::words::spoken;
 
@@ -49,11 +49,19 @@ impl Auditor<'_> {
             }
             Kw::Distinct => self.counts_these(at) && (self.has.distinct || self.different_rows(at)),
             Kw::Each | Kw::Per => {
-                // Without a figure each row is listed anyway.
-                let listed = self.intent.form == Form::Rows && self.intent.figures.is_empty();
+                // Without a figure each row is listed anyway, unless only the first of all are.
+                let listed = self.intent.form == Form::Rows
+                    && self.intent.figures.is_empty()
+                    && (self.intent.rank.is_none() || !self.intent.keys.is_empty());
                 self.has.grouped || listed || self.intent.form == Form::MeanOfGroups
             }
             // `ordered by X`: someone may have ordered it.
+            // Only the first is no order of all.
+            Kw::Sort
+                if self.intent.order.is_empty() && self.intent.rank.is_some_and(|r| r.limit.is_none()) =>
+            {
+                false
+            }
             Kw::Sort => !self.has.ordered.is_empty() || self.sentence.hints.iter().any(|h| h == "ordered"),
             Kw::Desc => self.has.ordered.contains(&true),
             Kw::Asc => self.has.ordered.contains(&false),
@@ -77,7 +85,8 @@ impl Auditor<'_> {
             }
             Kw::Whole => chunk.link.is_empty() || self.sentence.whole,
             Kw::Whose => !self.name_of_what(at),
-            Kw::Verb => !self.says_a_name(chunk),
+            Kw::Verb => !self.says_a_name(chunk) && !self.describes(at, chunk),
+            Kw::Both => self.both(at, chunk),
             Kw::Skip => !self.restricts(at, chunk),
             _ => true,
         }
@@ -140,6 +149,43 @@ impl Auditor<'_> {
         })
     }
 
+    /// `left-footed players`, `shipped orders`: a verb right before the noun that it narrows, which no part of
+    /// a plan says.
+    fn describes(&self, at: usize, chunk: &Chunk) -> bool {
+        let [word] = chunk.words.as_slice() else { return false };
+        let mut next = at + 1;
+        while self.chunks.get(next).is_some_and(|c| c.text == "-" || c.kw == Some(Kw::Verb)) {
+            next += 1;
+        }
+        let noun = self.chunks.get(next).is_some_and(|c| {
+            c.link.score() >= FULL && c.hits.is_empty() && matches!(c.kw, None | Some(Kw::Part(_)))
+        });
+        let mut before = at.checked_sub(1);
+        while let Some(b) = before.filter(|b| {
+            self.chunks
+                .get(*b)
+                .is_some_and(|c| c.kw == Some(Kw::Skip) || c.text == "-" || c.kw == Some(Kw::Verb))
+        }) {
+            before = b.checked_sub(1);
+        }
+        let opens = before.is_none_or(|b| match self.kw(b) {
+            Some(Kw::Prep | Kw::All | Kw::Show | Kw::HowMany | Kw::What | Kw::Which | Kw::CountOf) => true,
+            Some(Kw::Cop) => !word.ends_with("ing"),
+            _ => false,
+        });
+        // `sold pieces`: what was sold is what is added up.
+        let added = self.has.aggs.contains(&Agg::Sum);
+        noun && opens && !added
+    }
+
+    /// `shared by A and B`, `used both by A and B`: two conditions, or two things that are shown.
+    fn both(&self, at: usize, chunk: &Chunk) -> bool {
+        let shared = chunk.words.iter().any(|w| ["shared", "common"].contains(&w.as_str()));
+        let values = self.intent.conds.iter().filter(|c| matches!(c.test, Test::Value(..))).count();
+        let linked = matches!(self.kw(at + 1), Some(Kw::Prep | Kw::By | Kw::Have));
+        if shared { values >= 2 } else { !linked || self.intent.conds.len() >= 2 || self.has.ranges > 0 }
+    }
+
     /// `bought only Rock`: nothing else, which no part of a plan says.
     pub(super) fn restricts(&self, at: usize, chunk: &Chunk) -> bool {
         let only =
@@ -149,7 +195,10 @@ impl Auditor<'_> {
                 c.symbol || matches!(c.kw, Some(Kw::Show | Kw::Skip | Kw::Cop | Kw::And | Kw::What))
             });
         let counts = self.chunks.get(at + 1).is_some_and(|c| c.number.is_some());
-        only && !opening && !counts
+        // `a department that has someone whose …`: another than the one that is asked for.
+        let someone = ["someone", "somebody", "anyone", "anybody", "something"];
+        let another = chunk.words.iter().any(|w| someone.contains(&w.as_str()));
+        (only || another) && !opening && !counts
     }
 }
 

@@ -185,6 +185,23 @@ impl Parser<'_> {
         {
             at += 1;
         }
+        // `contain the letter "a"`: the word only says what kind of text follows.
+        let kinds = [
+            "letter",
+            "letters",
+            "word",
+            "words",
+            "string",
+            "substring",
+            "text",
+            "phrase",
+            "character",
+            "characters",
+        ];
+        let kind = self.chunk(at).is_some_and(|c| !c.quoted && kinds.contains(&c.phrase().as_str()));
+        if kind && self.chunk(at + 1).is_some_and(|c| c.quoted || c.text.chars().count() == 1 && !c.symbol) {
+            at += 1;
+        }
         let chunk = self.chunk(at)?;
         if chunk.symbol {
             return None;

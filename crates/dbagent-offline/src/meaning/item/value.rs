@@ -161,6 +161,12 @@ impl Resolver<'_> {
             self.schema.distance(subject, c.table).is_some() || self.intent.keys.contains(&Key::Column(*c))
         });
         let neg_before = self.intent.conds.last().is_some_and(|c| c.neg);
+        // `did not order Wine but ordered Flour`, `not Wine but Flour`, `Wine and not Flour`: the second is
+        // another statement than the first.
+        let own_verb = item.hints.iter().any(|h| self.sentence.hints.contains(h)) || item.have;
+        if item.neg != neg_before && (item.neg || item.but || own_verb) {
+            return false;
+        }
         if to_one && item.and && self.chunks.iter().any(|c| c.kw == Some(Kw::Both)) {
             // One row has one value; both ask for something that its group has.
             return false;
