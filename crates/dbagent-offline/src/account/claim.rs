@@ -22,6 +22,9 @@ pub(super) struct Auditor<'a> {
     done: BTreeSet<usize>,
 }
 
+/// Words for a piece of text.
+const KINDS: [&str; 8] = ["letter", "letters", "word", "string", "substring", "text", "phrase", "character"];
+
 impl<'a> Auditor<'a> {
     pub(super) fn new(
         schema: &'a Schema,
@@ -93,6 +96,14 @@ impl<'a> Auditor<'a> {
             && chunk.link.is_empty()
         {
             return self.has.take_number(|x| (x - n as f64).abs() < 1e-9);
+        }
+        // `the letter "a"`: what kind of text follows.
+        let next = self.chunks.get(at + 1);
+        if !self.has.places.is_empty()
+            && next.is_some_and(|c| self.is_text(c) || c.text.chars().count() == 1)
+            && KINDS.contains(&chunk.phrase().as_str())
+        {
+            return true;
         }
         if chunk.is_unknown() {
             return self.sentence.verbs.contains(&chunk.text);

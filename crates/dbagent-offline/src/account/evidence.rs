@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::walk::Seen;
 use crate::intent::{Day, Hit};
-use crate::link::Link;
+use crate::link::{Link, same_stem};
 use crate::meaning::{Cond, Form, Intent, Key, Measure, Measured, OrderBy, Output, Test};
 use crate::plan::{Agg, Op, Place, Select, Value};
-use crate::schema::{Class, ColumnId, Schema, TableId};
+use crate::schema::{Class, Column, ColumnId, Schema, TableId};
 use crate::words::Label;
 
 /// Something that comes first, or the highest or lowest of a figure.
@@ -224,6 +224,15 @@ impl Evidence {
 
     pub(super) fn uses_column(&self, column: ColumnId) -> bool {
         self.columns.contains(&column)
+    }
+
+    /// `the years of opening`, where a column says when it opened and the plan looks at another date.
+    pub(super) fn misses_date(&self, schema: &Schema, verb: &str) -> bool {
+        let says = |c: &Column| c.label.words.iter().any(|w| same_stem(w, verb));
+        let dated = |c: &Column| c.class == Class::Date || c.label.has("year");
+        let used: Vec<&Column> = self.columns.iter().map(|c| schema.column(*c)).collect();
+        let there = self.tables.iter().any(|t| schema.columns(*t).any(|(_, c)| dated(c) && says(c)));
+        there && used.iter().any(|c| dated(c)) && !used.iter().any(|c| dated(c) && says(c))
     }
 
     /// Whether the plan looks at a date of a table itself.

@@ -301,7 +301,7 @@ static PHRASES: &[(&str, Kw)] = &[
         Kw::That,
     ),
     ("there", Kw::There),
-    ("and|&|as well as|and also|along with|together with|plus|,and|followed by", Kw::And),
+    ("and|&|as well as|and also|along with|together with|plus|,and", Kw::And),
     ("or|or else|or the", Kw::Or),
     ("but|yet|although|however|while|whereas", Kw::But),
     ("their|its|his|her|hers|theirs", Kw::Their),

@@ -26,6 +26,7 @@ impl Resolver<'_> {
                 .filter(|(_, c)| c.class != crate::schema::Class::Blob);
             self.intent.outputs = all.map(|(id, _)| Output::Column(id)).collect();
         }
+        self.whence()?;
         self.finish_rank()?;
         self.pieces_sold();
         self.count_groups();
@@ -108,6 +109,26 @@ impl Resolver<'_> {
         self.stored_dates()
     }
 
+    /// `Which countries are the swimmers from?`: where they come from is theirs, not of a place where they were.
+    fn whence(&self) -> Result<(), Stop> {
+        let last = self.chunks.iter().rev().find(|c| !c.symbol);
+        let asked = self.intent.counted.or(match self.intent.outputs.as_slice() {
+            [Output::Column(only)] => Some(*only),
+            _ => None,
+        });
+        let Some(column) = asked.filter(|_| last.is_some_and(|c| c.words == ["from"])) else { return Ok(()) };
+        let named = self.context.iter().copied().find(|t| *t != column.table);
+        match named {
+            Some(t) if self.schema.distance(t, column.table).is_none() => {
+                let (table, name) = (&self.schema.table(t).name.name, self.schema.spoken_column(column));
+                Err(Unsure::new(format!("{name} does not say where {table} come from"))
+                    .with([t, column.table])
+                    .into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// `For each director, the titles`: without a figure the groups are only shown beside the rows.
     pub(in crate::meaning) fn rows_of_groups(&mut self) {
         let ranked = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(_)));
@@ -148,6 +169,10 @@ impl Resolver<'_> {
                     && (ends_before(*a_to, *b_from) || ends_before(*b_to, *a_from))
                 {
                     return Err(Unsure::new("no row can be in both times").with([x.table]).into());
+                }
+                if a.neg != b.neg && a.test == b.test && !matches!(a.test, Test::Exists(_)) {
+                    let table = a.test.table().into_iter().chain([self.intent.subject]);
+                    return Err(Unsure::new("the same is asked for and denied").with(table).into());
                 }
                 if let (Test::Compare(x, p, v), Test::Compare(y, q, w)) = (&a.test, &b.test)
                     && x == y

@@ -367,9 +367,11 @@ impl Resolver<'_> {
                         .with([column.table])
                         .into());
                 }
-                let someone = self.schema.column(column).label.words.last().is_some_and(|w| {
-                    w != "number" && ["or", "er", "ist", "ian", "ant"].iter().any(|end| w.ends_with(end))
-                });
+                let many = self.schema.column(column).name.ends_with(['s', 'S']);
+                let someone = !many
+                    && self.schema.column(column).label.words.last().is_some_and(|w| {
+                        w != "number" && ["or", "er", "ist", "ian", "ant"].iter().any(|end| w.ends_with(end))
+                    });
                 if someone {
                     let name = self.schema.spoken_column(column);
                     return Err(Unsure::new(format!(

@@ -161,8 +161,7 @@ pub(super) struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn run(&mut self) -> Result<(), Stop> {
-        self.intent.hints =
-            self.chunks.iter().flat_map(|c| &c.words).flat_map(|w| crate::words::spoken(w)).collect();
+        self.intent.hints = self.role_hints();
         self.each_first();
         self.share_figures();
         self.gather_context();
@@ -177,6 +176,41 @@ impl Resolver<'_> {
             }
         }
         self.finish()
+    }
+
+    /// Words that may say which of several links is meant. A preposition does only before what lies behind that
+    /// link: `in Paris from 2020` does not say that Paris is where it came from.
+    fn role_hints(&self) -> BTreeSet<String> {
+        let mut out = BTreeSet::new();
+        for (at, chunk) in self.chunks.iter().enumerate() {
+            let words: Vec<String> = chunk.words.iter().flat_map(|w| crate::words::spoken(w)).collect();
+            if chunk.kw != Some(Kw::Prep) || !chunk.hits.is_empty() {
+                out.extend(words);
+                continue;
+            }
+            let next = self.chunks.iter().skip(at + 1).find(|c| {
+                !matches!(
+                    c.kw,
+                    Some(Kw::Skip | Kw::Each | Kw::Their | Kw::All | Kw::Which | Kw::What | Kw::Any)
+                )
+            });
+            let Some(next) = next.filter(|c| c.time.is_none()) else {
+                out.extend(next.is_none().then_some(words).into_iter().flatten());
+                continue;
+            };
+            let hits = next.hits.iter().filter_map(|h| h.columns.first()).map(|c| c.table);
+            let tables: Vec<TableId> = hits
+                .chain(next.link.tables.iter().map(|(t, _)| *t))
+                .chain(next.link.columns.iter().map(|(c, _)| c.table))
+                .collect();
+            let behind = |to: TableId| tables.iter().any(|t| self.schema.distance(to, *t).is_some());
+            out.extend(
+                words
+                    .into_iter()
+                    .filter(|w| self.schema.edges().any(|(_, e)| e.role.contains(w) && behind(e.to))),
+            );
+        }
+        out
     }
 
     pub(super) fn item(&self, at: usize) -> Option<&Item> {
@@ -286,7 +320,27 @@ impl Resolver<'_> {
             noun.columns.iter().filter(|(c, _)| self.schema.column(*c).is_figure()).copied().collect();
         let columns = if adds && !figures.is_empty() { &figures } else { &noun.columns };
         let Some(owner) = noun.table else {
-            return pick::column(self.schema, columns, &near, &noun.head_text);
+            let column = pick::column(self.schema, columns, &near, &noun.head_text)?;
+            // Nearly every table has a name; one that nobody spoke of is not meant by it.
+            let generic =
+                ["name", "names", "title", "titles"].contains(&noun.head_text.to_lowercase().as_str());
+            let spoken_of = self
+                .heads
+                .iter()
+                .chain(self.items.iter().flatten())
+                .any(|n| n.table == Some(column.table) || n.beside.contains(&column.table));
+            if generic
+                && let Some(first) = near.first()
+                && *first != column.table
+                && !spoken_of
+                && self.schema.distance(*first, column.table).is_none_or(|d| d > 1)
+            {
+                let table = &self.schema.table(*first).name.name;
+                return Err(
+                    Unsure::new(format!("no “{}” was found for {table}", noun.head_text)).with([*first])
+                );
+            }
+            return Ok(column);
         };
         // `department number`: a column of the departments, or one that says so itself.
         let label = &self.schema.table(owner).label;

@@ -139,6 +139,9 @@ impl Auditor<'_> {
                 .filter(|(_, t)| t.label.words.last().is_some_and(|l| w.len() > 4 && speaks_of(w, l)))
                 .map(|(id, _)| id)
                 .collect();
+            if self.has.misses_date(self.schema, w) {
+                return true;
+            }
             if !happened.is_empty()
                 && !self.has.uses_any(&happened)
                 && self.has.is_linked(self.schema, &happened)
@@ -169,6 +172,8 @@ impl Auditor<'_> {
             before = b.checked_sub(1);
         }
         let opens = before.is_none_or(|b| match self.kw(b) {
+            // `used to produce wines`.
+            Some(Kw::Prep) if self.chunks.get(b).is_some_and(|c| c.words == ["to"]) => false,
             Some(Kw::Prep | Kw::All | Kw::Show | Kw::HowMany | Kw::What | Kw::Which | Kw::CountOf) => true,
             Some(Kw::Cop) => !word.ends_with("ing"),
             _ => false,
@@ -183,7 +188,11 @@ impl Auditor<'_> {
         let shared = chunk.words.iter().any(|w| ["shared", "common"].contains(&w.as_str()));
         let values = self.intent.conds.iter().filter(|c| matches!(c.test, Test::Value(..))).count();
         let linked = matches!(self.kw(at + 1), Some(Kw::Prep | Kw::By | Kw::Have));
-        if shared { values >= 2 } else { !linked || self.intent.conds.len() >= 2 || self.has.ranges > 0 }
+        if shared {
+            values >= 2 || self.intent.rank.is_some()
+        } else {
+            !linked || self.intent.conds.len() >= 2 || self.has.ranges > 0
+        }
     }
 
     /// `bought only Rock`: nothing else, which no part of a plan says.
@@ -197,7 +206,8 @@ impl Auditor<'_> {
         let counts = self.chunks.get(at + 1).is_some_and(|c| c.number.is_some());
         // `a department that has someone whose …`: another than the one that is asked for.
         let someone = ["someone", "somebody", "anyone", "anybody", "something"];
-        let another = chunk.words.iter().any(|w| someone.contains(&w.as_str()));
+        let another = chunk.words.iter().any(|w| someone.contains(&w.as_str()))
+            && matches!(self.kw(at + 1), Some(Kw::Have | Kw::Who | Kw::That | Kw::Whose));
         (only || another) && !opening && !counts
     }
 }

@@ -163,6 +163,27 @@ impl Resolver<'_> {
                 .with([table])
                 .into());
         };
+        // `card 4560…`, where a card has a number beside its key.
+        let numbered: Vec<ColumnId> = self
+            .schema
+            .columns(table)
+            .filter(|(id, c)| {
+                let own = &self.schema.table(table).label;
+                let says = |w: &String| ["number", "no"].contains(&w.as_str());
+                *id != key
+                    && !c.links
+                    && c.label.words.last().is_some_and(says)
+                    && c.label.words.iter().all(|w| says(w) || own.has(w))
+            })
+            .map(|(id, _)| id)
+            .collect();
+        if !numbered.is_empty() {
+            let list: Vec<String> =
+                numbered.iter().chain([&key]).map(|c| self.schema.spoken_column(*c)).collect();
+            return Err(Unsure::new(format!("the number {value} may be {}", list.join(" or ")))
+                .with([table])
+                .into());
+        }
         self.note(format!("the number is taken as {}", self.schema.spoken_column(key)));
         let value = self.converted(key, *value, None);
         self.cond(Test::In(vec![key], vec![value]), op == Op::Ne, share);

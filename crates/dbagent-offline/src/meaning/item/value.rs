@@ -24,7 +24,8 @@ impl Resolver<'_> {
         let mut beside: Vec<ColumnId> =
             noun.columns.iter().filter(|(_, s)| *s >= 60).map(|(c, _)| *c).collect();
         if let Some(before) = &self.last_values
-            && item.is_some_and(|i| i.or || i.and)
+            && item
+                .is_some_and(|i| (i.or || i.and) && !i.hints.iter().any(|h| self.sentence.hints.contains(h)))
         {
             beside.extend(before);
         }
@@ -58,6 +59,9 @@ impl Resolver<'_> {
             return Err(Unsure::new(format!("“{}” was not found in the database", value.text)));
         }
         let found = pick::hits(self.schema, &value.hits, &around, &value.text)?;
+        self.said_owner(noun, value, &found)?;
+        self.acting(item, value, &found)?;
+        pick::one_owner(self.schema, &found, &value.hits, &around, &value.text)?;
         if let (Some(last), Some(table)) =
             (self.last, found.first().and_then(|h| h.columns.first()).map(|c| c.table))
             && linked
@@ -70,6 +74,37 @@ impl Resolver<'_> {
             return Err(Unsure::new(format!("“{}” was not found as {}", value.text, noun.head_text)));
         }
         Ok(found)
+    }
+
+    /// `notes for teachers with the last name X`, where only a student is called so.
+    fn said_owner(&self, noun: &Noun, value: &Named, found: &[Hit]) -> Result<(), Unsure> {
+        let Some(last) = self.last.filter(|_| noun.is_column() && noun.table.is_none()) else {
+            return Ok(());
+        };
+        let best = noun.columns.iter().map(|(_, s)| *s).max().unwrap_or_default();
+        let own: Vec<ColumnId> =
+            noun.columns.iter().filter(|(c, s)| c.table == last && *s == best).map(|(c, _)| *c).collect();
+        let elsewhere = found.first().and_then(|h| h.columns.first()).filter(|c| c.table != last).copied();
+        let (Some(own), Some(other)) = (own.first(), elsewhere) else { return Ok(()) };
+        if self.schema.edge_at(*own).is_some_and(|(_, e)| e.to == other.table) {
+            // The link holds what the other is called.
+            return Ok(());
+        }
+        let (own, other) = (self.schema.spoken_column(*own), self.schema.spoken_column(other));
+        Err(Unsure::new(format!("“{}” is not found in {own}, but in {other}", value.text)).with([last]))
+    }
+
+    /// `users followed by Mary`: who acts is another row than what is acted on.
+    fn acting(&self, item: Option<&Item>, value: &Named, found: &[Hit]) -> Result<(), Unsure> {
+        let by = item.is_some_and(|i| i.rel == "by");
+        let Some(first) = found.first().and_then(|h| h.columns.first()).filter(|_| by) else { return Ok(()) };
+        let subject = self.intent.subject;
+        if first.table == subject && self.schema.name_columns(subject).contains(first) {
+            let table = &self.schema.table(subject).name.name;
+            let why = format!("“by {}” is another row of {table} than the one that is asked for", value.text);
+            return Err(Unsure::new(why).with([subject]));
+        }
+        Ok(())
     }
 
     /// Whether a value can belong to the subject and to the table named last, each on a way of its own.
