@@ -76,7 +76,7 @@ fn unexplained(chunks: &Chunks) -> Vec<String> {
     let mut close = |run: &mut Option<(usize, usize)>| {
         if let Some((first, behind)) = run.take() {
             let text = chunks.source(first, behind).to_lowercase();
-            if text.chars().count() >= 3 && !out.contains(&text) {
+            if text.chars().count() >= 4 && !out.contains(&text) {
                 out.push(text);
             }
         }

@@ -65,7 +65,17 @@ fn begins(chunks: &[Chunk], at: usize) -> Begins {
     for chunk in chunks.iter().skip(at + 1) {
         match chunk.kw {
             Some(
-                Kw::Cop | Kw::Aux | Kw::Have | Kw::Verb | Kw::Comparative(..) | Kw::Cmp(_) | Kw::MoreOf(_),
+                Kw::Starts
+                | Kw::Ends
+                | Kw::Contains
+                | Kw::Named
+                | Kw::Cop
+                | Kw::Aux
+                | Kw::Have
+                | Kw::Verb
+                | Kw::Comparative(..)
+                | Kw::Cmp(_)
+                | Kw::MoreOf(_),
             ) => {
                 return Begins::Clause;
             }
@@ -84,7 +94,7 @@ fn differs(chunk: &Chunk, said: Option<bool>, intent: &Intent) -> bool {
         .hits
         .iter()
         .map(|h| h.value.to_lowercase())
-        .chain((chunk.quoted || !chunk.hits.is_empty()).then(|| chunk.text.to_lowercase()))
+        .chain((chunk.number.is_none() && !chunk.symbol).then(|| chunk.text.to_lowercase()))
         .collect();
     let mut signs = intent.conds.iter().filter_map(|c| {
         let figure = chunk.number.is_some_and(|n| figures(&c.test).contains(&n)) && texts.is_empty();

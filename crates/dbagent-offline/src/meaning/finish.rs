@@ -37,6 +37,7 @@ impl Resolver<'_> {
             }
         }
         self.settle_keys();
+        self.links_as_keys();
         let mut keys: BTreeSet<TableId> =
             self.intent.keys.iter().filter_map(|k| self.key_table(*k)).collect();
         let conds: BTreeSet<TableId> =
@@ -295,6 +296,21 @@ impl Resolver<'_> {
             Key::Entity(t) => Some(t),
             Key::Column(c) | Key::Part(_, c) => Some(c.table),
             Key::Parent(edge) => self.schema.edge(edge).map(|e| e.to),
+        }
+    }
+
+    /// A link to what is grouped by says the same as its key.
+    fn links_as_keys(&mut self) {
+        let keys = self.intent.keys.clone();
+        for key in &mut self.intent.keys {
+            let Key::Column(c) = *key else { continue };
+            if let Some((_, edge)) = self.schema.edge_at(c)
+                && keys.contains(&Key::Entity(edge.to))
+                && edge.from != edge.to
+                && let [index] = edge.target_columns.as_slice()
+            {
+                *key = Key::Column(ColumnId { table: edge.to, index: *index });
+            }
         }
     }
 

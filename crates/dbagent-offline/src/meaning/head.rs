@@ -313,7 +313,15 @@ impl Resolver<'_> {
     }
 
     fn column_head(&mut self, at: usize, head: &Noun) -> Result<(), Stop> {
-        let near = self.around(None);
+        let mut near = self.around(None);
+        // `the grape, the year and the name of wines`: what stands right before `of wines` is theirs.
+        let of = self.item(0).filter(|i| i.rel == "of" && !i.neg).and_then(|_| self.noun(0));
+        if at > 0
+            && at + 1 == self.heads.len()
+            && let Some(table) = of.filter(Noun::is_table).and_then(|n| n.table)
+        {
+            near.insert(0, table);
+        }
         let column = self.column(head, &near)?;
         if head.columns.iter().find(|(c, _)| *c == column).is_some_and(|(_, s)| *s < 60) {
             let (words, name) = (&head.head_text, self.schema.spoken_column(column));

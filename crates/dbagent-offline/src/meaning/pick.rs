@@ -94,6 +94,8 @@ pub(crate) fn hits(
     let score = |hit: &Hit| -> i32 {
         let Some(first) = hit.columns.first() else { return i32::MIN };
         let mut score = if hit.exact { 50 } else { 0 };
+        // Of two that are equal otherwise, the one that is written just so.
+        score += i32::from(hit.value == words);
         let close = nearness(schema, first.table, around.near);
         score += close.max(nearness(schema, first.table, around.context) - 50);
         if hit.columns.iter().any(|c| around.beside.contains(c)) {

@@ -132,7 +132,10 @@ impl Resolver<'_> {
                     return Err(refuse(why, [*t, c.table]));
                 }
             }
-            if !distinct && self.schema.column(c).is_figure() {
+            let label = &self.schema.column(c).label;
+            let says = ["count", "amount", "number", "total", "quantity"];
+            let amount = label.words.last().is_some_and(|w| says.contains(&w.as_str()));
+            if !distinct && (amount || self.schema.column(c).is_figure()) {
                 let why =
                     format!("{} is a number itself, and is not to be counted", self.schema.spoken_column(c));
                 return Err(refuse(why, [c.table]));

@@ -2,7 +2,7 @@
 
 use super::Auditor;
 use crate::intent::{Chunk, Dir, Kw, What};
-use crate::link::{FULL, link, same_stem};
+use crate::link::{FULL, link, speaks_of};
 use crate::meaning::{Form, Test};
 use crate::plan::{Agg, Op, Place};
 use crate::words::spoken;
@@ -58,7 +58,8 @@ impl Auditor<'_> {
             // `ordered by X`: someone may have ordered it.
             // Only the first is no order of all.
             Kw::Sort
-                if self.intent.order.is_empty() && self.intent.rank.is_some_and(|r| r.limit.is_none()) =>
+                if self.intent.rank.is_some_and(|r| r.limit.is_none() && r.place.is_none())
+                    && self.intent.figures.is_empty() =>
             {
                 false
             }
@@ -209,30 +210,5 @@ impl Auditor<'_> {
         let another = chunk.words.iter().any(|w| someone.contains(&w.as_str()))
             && matches!(self.kw(at + 1), Some(Kw::Have | Kw::Who | Kw::That | Kw::Whose));
         (only || another) && !opening && !counts
-    }
-}
-
-/// `attended` and `attendance`, `shipped` and `shipment`.
-fn speaks_of(verb: &str, noun: &str) -> bool {
-    let base = ["ed", "ing", "s"].iter().find_map(|end| verb.strip_suffix(end)).unwrap_or(verb);
-    let mut letters: Vec<char> = base.chars().collect();
-    if let [.., a, b] = letters.as_slice()
-        && a == b
-    {
-        letters.pop();
-    }
-    let base: String = letters.into_iter().collect();
-    same_stem(verb, noun) || (base.len() >= 4 && noun.starts_with(&base))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn verbs_speak_of_the_tables_made_from_them() {
-        assert!(speaks_of("attended", "attendance"));
-        assert!(speaks_of("shipped", "shipment"));
-        assert!(!speaks_of("sold", "shipment"));
     }
 }

@@ -35,7 +35,9 @@ impl Resolver<'_> {
                     self.skip.insert(i);
                     vec![self.column(&n, &near)?]
                 } else {
-                    let table = self.last.unwrap_or(self.intent.subject);
+                    // `… and start with A`: those that are asked for.
+                    let table =
+                        self.last.filter(|_| !item.and || item.relative).unwrap_or(self.intent.subject);
                     match (self.intent.outputs.as_slice(), self.heads.as_slice()) {
                         // `the languages that contain 'English'`: the column that is asked for.
                         ([Output::Column(only)], [head]) if head.is_column() && !self.explicit => vec![*only],

@@ -59,6 +59,7 @@ impl Resolver<'_> {
             return Err(Unsure::new(format!("“{}” was not found in the database", value.text)));
         }
         let found = pick::hits(self.schema, &value.hits, &around, &value.text)?;
+        self.only_inside(&found, linked, &value.text)?;
         self.said_owner(noun, value, &found)?;
         self.acting(item, value, &found)?;
         pick::one_owner(self.schema, &found, &value.hits, &around, &value.text)?;
@@ -74,6 +75,23 @@ impl Resolver<'_> {
             return Err(Unsure::new(format!("“{}” was not found as {}", value.text, noun.head_text)));
         }
         Ok(found)
+    }
+
+    /// `films in English`: that a title holds the word does not say so.
+    fn only_inside(&self, found: &[Hit], linked: bool, text: &str) -> Result<(), Unsure> {
+        let Some(hit) = found.first().filter(|h| linked && !h.exact) else { return Ok(()) };
+        let own = hit
+            .columns
+            .iter()
+            .find(|c| c.table == self.intent.subject && self.schema.name_columns(c.table).contains(c));
+        match own {
+            Some(c) => {
+                let name = self.schema.spoken_column(*c);
+                Err(Unsure::new(format!("“{text}” is no value, and is found only inside {name}"))
+                    .with([c.table]))
+            }
+            None => Ok(()),
+        }
     }
 
     /// `notes for teachers with the last name X`, where only a student is called so.
