@@ -27,7 +27,7 @@ pub(crate) fn account(
     select: &Select,
 ) -> Result<(), Unsure> {
     let evidence = Evidence::new(schema, intent, select);
-    if let Some(why) = series::columns_of_time(schema, &chunks.list, &evidence) {
+    if let Some(why) = series::columns_of_time(schema, &chunks.list, Some(intent), Some(&evidence)) {
         return Err(why);
     }
     let lost = Auditor::new(schema, &chunks.list, sentence, intent, evidence).lost();
@@ -47,6 +47,11 @@ pub(crate) fn account(
     );
     let tables: Vec<TableId> = lost.iter().flat_map(|c| named(schema, c)).collect();
     Err(Unsure::new(reason).with(tables).with([intent.subject]))
+}
+
+/// Why a question that has no meaning may ask for a time that a table keeps as columns.
+pub(crate) fn times_as_columns(schema: &Schema, chunks: &Chunks) -> Option<Unsure> {
+    series::columns_of_time(schema, &chunks.list, None, None)
 }
 
 /// The tables that a lost word may mean.

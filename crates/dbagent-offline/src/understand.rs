@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dbagent_core::observe::ReadTable;
 
-use crate::account::account;
+use crate::account::{account, times_as_columns};
 use crate::compile::compile;
 use crate::intent::{Chunks, Hits, Kw, parse};
 use crate::knowledge::{Call, Knowledge};
@@ -119,13 +119,16 @@ pub(crate) fn alone(schema: &Schema, question: &str, dialect: Dialect, known: &K
         match resolve(schema, &chunks, &sentence, dialect, &facts) {
             Ok(intent) => {
                 let accounted = compile(schema, &intent)
+                    .map_err(|why| times_as_columns(schema, &chunks).unwrap_or(why))
                     .and_then(|select| account(schema, &chunks, &sentence, &intent, &select));
                 return match accounted {
                     Ok(()) => Understood::Intent(Box::new(intent)),
                     Err(why) => Understood::Unsure(why),
                 };
             }
-            Err(Stop::Unsure(mut why)) => {
+            Err(Stop::Unsure(why)) => {
+                // That a table keeps months as columns says more than that no date fits.
+                let mut why = times_as_columns(schema, &chunks).unwrap_or(why);
                 if failed && !sentence.unknown.is_empty() {
                     why.reason.push_str("; some columns could not be searched for it");
                 }

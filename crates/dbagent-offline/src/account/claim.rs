@@ -83,6 +83,8 @@ impl<'a> Auditor<'a> {
         if let Some(kw) = chunk.kw {
             return match kw {
                 Kw::Not | Kw::No | Kw::Without | Kw::Except => self.negation(at),
+                // `shipped orders`: that a column of that name is shown does not say so.
+                Kw::Verb if self.describes(at, chunk) => self.tested(chunk),
                 // `the status code done`: a value that only looks like a word of the grammar.
                 Kw::Verb | Kw::Aux | Kw::Skip if !named && self.has.holds(&chunk.hits) => false,
                 _ => named || self.keyword(at, chunk, kw),

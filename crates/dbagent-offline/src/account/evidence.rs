@@ -50,13 +50,20 @@ pub(super) struct Evidence {
     /// Words of the links that are followed: `home`, `support`, `rep`.
     roles: BTreeSet<String>,
     tables: BTreeSet<TableId>,
+    /// The tables whose rows the plan goes through.
+    stands: BTreeSet<TableId>,
     columns: BTreeSet<ColumnId>,
 }
 
 impl Evidence {
     pub(super) fn new(schema: &Schema, intent: &Intent, select: &Select) -> Self {
         let seen = Seen::new(schema, select);
-        let mut out = Self { tables: seen.tables(), columns: seen.columns(schema), ..Self::default() };
+        let mut out = Self {
+            tables: seen.tables(),
+            stands: seen.tables(),
+            columns: seen.columns(schema),
+            ..Self::default()
+        };
         out.intent(intent, &seen);
         out.reach(schema, intent, &seen.linking(schema));
         for value in &seen.values {
@@ -220,6 +227,10 @@ impl Evidence {
                 }
             }
         }
+    }
+
+    pub(super) fn stands_on(&self, table: TableId) -> bool {
+        self.stands.contains(&table)
     }
 
     pub(super) fn uses_column(&self, column: ColumnId) -> bool {

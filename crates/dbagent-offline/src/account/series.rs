@@ -4,15 +4,27 @@
 use super::evidence::Evidence;
 use crate::intent::{Chunk, Kw, Span, Time};
 use crate::link::FULL;
-use crate::meaning::Unsure;
+use crate::meaning::{Intent, Unsure};
 use crate::plan::Part;
 use crate::schema::{ColumnId, Schema, Slot, TableId, slot};
-use crate::words::pieces;
+use crate::words::{pieces, singular};
 
-/// Why the times of a question cannot be told from columns that stand for such times.
-pub(super) fn columns_of_time(schema: &Schema, chunks: &[Chunk], has: &Evidence) -> Option<Unsure> {
-    let spoken_of =
-        |t: TableId| has.uses_any(&[t]) || chunks.iter().any(|c| c.link.table(t).is_some_and(|s| s >= FULL));
+/// Why the times of a question cannot be told from columns that stand for such times. Without a plan, the
+/// tables count that the question names.
+pub(super) fn columns_of_time(
+    schema: &Schema,
+    chunks: &[Chunk],
+    intent: Option<&Intent>,
+    has: Option<&Evidence>,
+) -> Option<Unsure> {
+    let spoken_of = |t: TableId| {
+        intent.is_some_and(|i| i.subject == t)
+            || has.is_some_and(|h| h.stands_on(t))
+            || chunks.iter().any(|c| {
+                let word = |w: &String| schema.table(t).label.words == [singular(w)];
+                c.link.table(t).is_some_and(|s| s >= FULL) || c.words.iter().any(word)
+            })
+    };
     for (at, chunk) in chunks.iter().enumerate() {
         let asked = asked(chunks, at, chunk);
         if asked.is_empty() {
@@ -22,8 +34,8 @@ pub(super) fn columns_of_time(schema: &Schema, chunks: &[Chunk], has: &Evidence)
             let all = schema.series(table);
             let fitting: Vec<ColumnId> =
                 all.iter().filter(|(_, s)| asked.iter().any(|a| a.same_kind(*s))).map(|(c, _)| *c).collect();
-            let used = all.iter().any(|(c, s)| asked.contains(s) && has.uses_column(*c));
-            if fitting.is_empty() || used || has.dated(schema, table) {
+            let used = all.iter().any(|(c, s)| asked.contains(s) && has.is_some_and(|h| h.uses_column(*c)));
+            if fitting.is_empty() || used || has.is_some_and(|h| h.dated(schema, table)) {
                 continue;
             }
             let (first, last) = (fitting.first().copied()?, fitting.last().copied()?);

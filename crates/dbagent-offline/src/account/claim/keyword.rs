@@ -2,9 +2,10 @@
 
 use super::Auditor;
 use crate::intent::{Chunk, Dir, Kw, What};
-use crate::link::{FULL, link, speaks_of};
+use crate::link::{FULL, link, same_stem, speaks_of};
 use crate::meaning::{Form, Test};
 use crate::plan::{Agg, Op, Place};
+use crate::schema::ColumnId;
 use crate::words::spoken;
 
 impl Auditor<'_> {
@@ -86,7 +87,7 @@ impl Auditor<'_> {
             }
             Kw::Whole => chunk.link.is_empty() || self.sentence.whole,
             Kw::Whose => !self.name_of_what(at),
-            Kw::Verb => !self.says_a_name(chunk) && !self.describes(at, chunk),
+            Kw::Verb => !self.says_a_name(chunk),
             Kw::Both => self.both(at, chunk),
             Kw::Skip => !self.restricts(at, chunk),
             _ => true,
@@ -155,8 +156,11 @@ impl Auditor<'_> {
 
     /// `left-footed players`, `shipped orders`: a verb right before the noun that it narrows, which no part of
     /// a plan says.
-    fn describes(&self, at: usize, chunk: &Chunk) -> bool {
+    pub(super) fn describes(&self, at: usize, chunk: &Chunk) -> bool {
         let [word] = chunk.words.as_slice() else { return false };
+        // `the host year`: no form that says what was done.
+        let done =
+            ["ed", "en", "wn", "ing", "ft", "ld", "lt", "ht", "de"].iter().any(|end| word.ends_with(end));
         let mut next = at + 1;
         while self.chunks.get(next).is_some_and(|c| c.text == "-" || c.kw == Some(Kw::Verb)) {
             next += 1;
@@ -179,9 +183,29 @@ impl Auditor<'_> {
             Some(Kw::Cop) => !word.ends_with("ing"),
             _ => false,
         });
+        let is = before.is_some_and(|b| self.kw(b) == Some(Kw::Cop));
         // `sold pieces`: what was sold is what is added up.
         let added = self.has.aggs.contains(&Agg::Sum);
-        noun && opens && !added
+        noun && opens && (done || is) && !added
+    }
+
+    /// Whether a condition is on a column that is called like a verb.
+    pub(super) fn tested(&self, chunk: &Chunk) -> bool {
+        let says = |c: &ColumnId| {
+            let label = &self.schema.column(*c).label;
+            chunk.words.iter().any(|v| label.words.iter().any(|w| same_stem(v, w)))
+        };
+        self.intent.conds.iter().any(|c| match &c.test {
+            Test::In(columns, _) | Test::Like(columns, ..) => columns.iter().any(says),
+            Test::Compare(c, ..)
+            | Test::Between(c, ..)
+            | Test::Missing(c)
+            | Test::Given(c)
+            | Test::Within(c, ..)
+            | Test::Month(c, _)
+            | Test::Flag(c, _) => says(c),
+            _ => false,
+        })
     }
 
     /// `shared by A and B`, `used both by A and B`: two conditions, or two things that are shown.
