@@ -19,8 +19,10 @@ use crate::words::{Kind, demonym, place_names, plural, singular};
 const MAX_TEXTS: usize = 40;
 /// Most columns that are searched.
 const MAX_COLUMNS: usize = 120;
-/// Columns of one statement.
-const BATCH: usize = 20;
+/// Most columns of one statement.
+const BATCH: usize = 40;
+/// Words and signs of one statement, well under what the guard lets through.
+const BATCH_TOKENS: usize = 8_000;
 /// Tables with more rows are not searched.
 const MAX_ROWS: u64 = 5_000_000;
 
@@ -59,10 +61,36 @@ pub(crate) fn wanted(schema: &Schema, chunks: &Chunks) -> Vec<String> {
                     || ["-", "/", "&", "."].contains(&t.text.as_str())
             };
             let all_words = range.iter().all(|t| joins(&t));
-            let edge = |t: Option<&crate::words::Token>| {
-                t.is_some_and(|t| t.kind == Kind::Symbol || (!t.is_capital() && is_small(&t.lower)))
+            let edge = |at: Option<usize>| {
+                let Some((i, t)) = at.and_then(|i| Some((i, chunks.tokens.get(i)?))) else { return false };
+                // `chai but live`: no value begins or ends with a word that joins or does something.
+                let joins = behind - first > 1
+                    && chunks.list.iter().any(|c| {
+                        c.first <= i
+                            && i < c.behind
+                            && c.hits.is_empty()
+                            && matches!(
+                                c.kw,
+                                Some(
+                                    Kw::Verb
+                                        | Kw::And
+                                        | Kw::But
+                                        | Kw::Or
+                                        | Kw::Not
+                                        | Kw::No
+                                        | Kw::Have
+                                        | Kw::Named
+                                )
+                            )
+                    });
+                t.kind == Kind::Symbol || (!t.is_capital() && (is_small(&t.lower) || joins))
             };
-            if hit.contains(&true) && known <= 2 && all_words && !edge(range.first()) && !edge(range.last()) {
+            if hit.contains(&true)
+                && known <= 2
+                && all_words
+                && !edge(Some(first))
+                && !edge(behind.checked_sub(1))
+            {
                 spans.push((first, behind));
             }
         }
@@ -316,8 +344,10 @@ pub(crate) fn whole(schema: &Schema, dialect: Dialect, texts: &[String], known: 
     }
     let all: BTreeSet<String> = texts.iter().flat_map(|t| writings(t)).collect();
     let values: Vec<Value> = all.into_iter().map(Value::Text).collect();
+    // Each column is asked for all values: about thirty words, and a sign and a comma for each value.
+    let batch = (BATCH_TOKENS / (30 + 2 * values.len())).clamp(1, BATCH);
     let questions: Vec<Question> = places(schema, texts)
-        .chunks(BATCH)
+        .chunks(batch)
         .map(|batch| {
             let branches: Vec<(Place_, Option<String>)> = batch.iter().map(|p| (p.clone(), None)).collect();
             let queries = branches.iter().enumerate().map(|(i, (place, _))| {
@@ -373,7 +403,7 @@ pub(crate) fn parts(schema: &Schema, dialect: Dialect, texts: &[String], known: 
         );
     }
     let questions: Vec<Question> = branches
-        .chunks(BATCH * 2)
+        .chunks(BATCH)
         .map(|batch| {
             let queries = batch.iter().enumerate().map(|(i, (place, text))| {
                 let expr = expression(schema, place);

@@ -429,8 +429,15 @@ impl Resolver<'_> {
                 self.intent.outputs.push(Output::Column(c));
             }
             // `the grape and the name`, where both turn out to be one column: one of them means another.
+            if columns.len() > 1 {
+                continue;
+            }
             let before = self.shown_as.entry(c).or_insert_with(|| words.clone()).clone();
-            if columns.len() == 1 && before != words && !self.chunks.iter().any(|c| c.kw == Some(Kw::Named)) {
+            let same = before.ends_with(&words)
+                || words.ends_with(&before)
+                || before.starts_with(&words)
+                || words.starts_with(&before);
+            if !same && !self.chunks.iter().any(|c| c.kw == Some(Kw::Named)) {
                 let name = self.schema.spoken_column(c);
                 self.doubt(format!("“{before}” and “{words}” would both be {name}"));
             }

@@ -3,7 +3,7 @@
 
 use super::resolve::Resolver;
 use super::{Form, Key, Measure, Measured, OrderBy, Output, Ranked, Stop, Test, Unsure};
-use crate::intent::Kw;
+use crate::intent::{Ask, Kw};
 use crate::plan::{Agg, Op, Value};
 use crate::schema::{Class, ColumnId, TableId};
 
@@ -36,6 +36,7 @@ impl Resolver<'_> {
 
     /// Refuses what cannot be meant.
     pub(in crate::meaning) fn sensible(&self) -> Result<(), Stop> {
+        self.same_keys()?;
         let having = self.intent.having.iter().map(|h| &h.measure);
         for m in self.intent.figures.iter().chain(having) {
             self.sensible_figure(m)?;
@@ -52,6 +53,16 @@ impl Resolver<'_> {
             return Err(refuse("the answer would only repeat the question", [shown.table]));
         }
         for c in &self.intent.conds {
+            // `Who is the advisor of X? Give the first and last name.`: not the name of X again.
+            if let Test::In(columns, values) = &c.test
+                && self.ask == Ask::Who
+                && !c.neg
+                && values.len() == 1
+                && columns.iter().all(|c| self.intent.outputs.contains(&Output::Column(*c)))
+            {
+                let tables = columns.iter().map(|c| c.table);
+                return Err(refuse("the answer would only repeat the question", tables));
+            }
             self.comparable(&c.test)?;
             if let Test::Missing(column) = &c.test
                 && self.intent.subject.0 != usize::MAX
@@ -59,6 +70,35 @@ impl Resolver<'_> {
             {
                 let why = format!("what is missing in {} is not clear", self.schema.spoken_column(*column));
                 return Err(refuse(why, [column.table]));
+            }
+        }
+        Ok(())
+    }
+
+    /// `country` and `country name`, which turn out to be columns of two tables.
+    fn same_keys(&self) -> Result<(), Stop> {
+        let columns: Vec<ColumnId> = self
+            .intent
+            .keys
+            .iter()
+            .filter_map(|k| match k {
+                Key::Column(c) => Some(*c),
+                _ => None,
+            })
+            .collect();
+        for (i, a) in columns.iter().enumerate() {
+            for b in columns.iter().skip(i + 1).filter(|b| b.table != a.table) {
+                let leads =
+                    |x: ColumnId, y: ColumnId| self.schema.edge_at(x).is_some_and(|(_, e)| e.to == y.table);
+                if leads(*a, *b) || leads(*b, *a) {
+                    continue;
+                }
+                let (own, other) = (&self.schema.column(*a).label, &self.schema.column(*b).label);
+                if own.words.last() == other.words.last() && !own.has_any(&["name", "id"]) {
+                    let (a, b) = (self.schema.spoken_column(*a), self.schema.spoken_column(*b));
+                    let tables = columns.iter().map(|c| c.table);
+                    return Err(refuse(format!("whether {a} or {b} is meant is not clear"), tables));
+                }
             }
         }
         Ok(())
@@ -99,7 +139,9 @@ impl Resolver<'_> {
                 Key::Column(c) if self.identifies(*c) => c.table,
                 _ => continue,
             };
-            let itself = of == counted && (many || matches!(m.agg, Agg::Min | Agg::Max));
+            let ranked = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Measure(by)) if by == *m);
+            let own_rows = ranked && matches!(m.of, Measured::Rows(_)) && matches!(key, Key::Entity(_));
+            let itself = of == counted && (many || own_rows || matches!(m.agg, Agg::Min | Agg::Max));
             let belongs = of != counted && matches!(key, Key::Entity(_)) && m.agg == Agg::Count;
             if (itself || belongs) && self.one_each(of, counted) {
                 let (a, b) = (name(of), self.spoken_of(m));

@@ -28,7 +28,9 @@ impl Resolver<'_> {
         let (column, op, operand) = match (noun, adjective) {
             (Some(noun), _) if noun.is_column() => {
                 let near = self.around(self.last);
-                (self.column(noun, &near)?, op, operand.clone())
+                let column = self.column(noun, &near)?;
+                self.whose_year(item, noun, column)?;
+                (column, op, operand.clone())
             }
             (_, Some((_, adjective))) => {
                 let Some((column, up)) = self.adjective(adjective, operand)? else {
@@ -49,6 +51,22 @@ impl Resolver<'_> {
             }
         };
         self.compare_column(item.neg, column, op, &operand, share)
+    }
+
+    /// `the fees for a campus in the year 1996`: the year of the fees or of the campus.
+    fn whose_year(&self, item: &Item, noun: &Noun, column: ColumnId) -> Result<(), Stop> {
+        let subject = self.intent.subject;
+        let said = self.schema.column(column);
+        let timed = said.class == Class::Date || said.label.has("year");
+        if !timed || noun.table.is_some() || item.rel != "in" || column.table == subject {
+            return Ok(());
+        }
+        let twin = self.schema.columns(subject).find(|(_, c)| c.label == said.label).map(|(id, _)| id);
+        let Some(twin) = twin else { return Ok(()) };
+        let (a, b) = (self.schema.spoken_column(column), self.schema.spoken_column(twin));
+        Err(Unsure::new(format!("whether {a} or {b} is meant is not clear"))
+            .with([column.table, subject])
+            .into())
     }
 
     fn compare_column(

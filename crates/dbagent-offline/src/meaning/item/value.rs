@@ -62,7 +62,12 @@ impl Resolver<'_> {
         self.only_inside(&found, linked, &value.text)?;
         self.said_owner(noun, value, &found)?;
         self.acting(item, value, &found)?;
-        pick::one_owner(self.schema, &found, &value.hits, &around, &value.text)?;
+        // `the founder of X`: what has a founder is called X.
+        let of_subject = item.is_some_and(|i| i.rel == "of")
+            && found.first().and_then(|h| h.columns.first()).is_some_and(|c| c.table == self.intent.subject);
+        if !of_subject {
+            pick::one_owner(self.schema, &found, &value.hits, &around, &value.text)?;
+        }
         if let (Some(last), Some(table)) =
             (self.last, found.first().and_then(|h| h.columns.first()).map(|c| c.table))
             && linked
