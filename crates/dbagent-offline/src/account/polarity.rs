@@ -36,11 +36,9 @@ fn said(chunks: &[Chunk]) -> Vec<Option<bool>> {
                 denied = denied.filter(|d| !d);
             }
             _ if chunk.symbol && ["?", ".", "!", ";"].contains(&chunk.text.as_str()) => denied = Some(false),
-            _ if chunk.symbol && chunk.text == "," => {
-                // `who never bought Rock, …`: a list goes on, anything else is open.
-                if begins(chunks, at) != Begins::Values {
-                    denied = denied.filter(|d| !d);
-                }
+            // `who never bought Rock, …`: a list goes on, anything else is open.
+            _ if chunk.symbol && chunk.text == "," && begins(chunks, at) != Begins::Values => {
+                denied = denied.filter(|d| !d);
             }
             _ => {}
         }
