@@ -32,7 +32,7 @@ pub(crate) fn account(
     }
     let lost = Auditor::new(schema, &chunks.list, sentence, intent, evidence).lost();
     if lost.is_empty() {
-        return match polarity::turned(&chunks.list, intent) {
+        return match polarity::turned(schema, &chunks.list, intent) {
             Some(chunk) => Err(Unsure::new(format!("whether “{}” is denied is not clear", chunk.text))
                 .with([intent.subject])
                 .with(named(schema, chunk))),

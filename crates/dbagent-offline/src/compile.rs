@@ -97,14 +97,14 @@ impl Compiler<'_> {
             Route::One(path) => Ok(Some(path)),
             Route::Many(paths) => {
                 let (a, b) = (&self.schema.table(from).name.name, &self.schema.table(to).name.name);
-                let ways: Vec<String> = paths
-                    .iter()
-                    .filter_map(|p| {
-                        p.iter().filter_map(|s| self.schema.edge(s.edge)).find(|e| !e.role.is_empty())
-                    })
-                    .filter_map(|e| Some((e.from, *e.columns.first()?)))
-                    .map(|(table, index)| self.schema.spoken_column(ColumnId { table, index }))
-                    .collect();
+                let way = |p: &Path| {
+                    let mut edges = p.iter().filter_map(|s| self.schema.edge(s.edge));
+                    let first = edges.clone().next();
+                    let edge = edges.find(|e| !e.role.is_empty()).or(first)?;
+                    let index = *edge.columns.first()?;
+                    Some(self.schema.spoken_column(ColumnId { table: edge.from, index }))
+                };
+                let ways: Vec<String> = paths.iter().filter_map(way).collect();
                 Err(Unsure::new(format!("{a} and {b} are linked in several ways ({})", ways.join(", ")))
                     .with([from, to]))
             }

@@ -4,11 +4,16 @@
 use crate::intent::{Chunk, Kw};
 use crate::meaning::{Cond, Intent, Test};
 use crate::plan::{Op, Value};
+use crate::schema::Schema;
 
 /// The first value that the plan denies and the question does not, or the other way round.
-pub(super) fn turned<'a>(chunks: &'a [Chunk], intent: &Intent) -> Option<&'a Chunk> {
+pub(super) fn turned<'a>(schema: &Schema, chunks: &'a [Chunk], intent: &Intent) -> Option<&'a Chunk> {
     let said = said(chunks);
-    chunks.iter().zip(said).find(|(chunk, said)| differs(chunk, *said, intent)).map(|(chunk, _)| chunk)
+    chunks
+        .iter()
+        .zip(said)
+        .find(|(chunk, said)| differs(schema, chunk, *said, intent))
+        .map(|(chunk, _)| chunk)
 }
 
 /// What a question says of each of its chunks: denied, not denied, or open.
@@ -86,7 +91,7 @@ fn begins(chunks: &[Chunk], at: usize) -> Begins {
 }
 
 /// Whether all conditions with the value of a chunk are denied although it is not, or the other way round.
-fn differs(chunk: &Chunk, said: Option<bool>, intent: &Intent) -> bool {
+fn differs(schema: &Schema, chunk: &Chunk, said: Option<bool>, intent: &Intent) -> bool {
     let Some(said) = said else { return false };
     let texts: Vec<String> = chunk
         .hits
@@ -100,14 +105,18 @@ fn differs(chunk: &Chunk, said: Option<bool>, intent: &Intent) -> bool {
         if figure {
             return c.neg.then_some(true).filter(|_| !said);
         }
-        holds(&c.test, &texts).then_some(denies(c))
+        holds(&c.test, &texts).then(|| denies(schema, intent, c))
     });
     let Some(first) = signs.next() else { return false };
     first != said && signs.all(|s| s == first)
 }
 
-fn denies(cond: &Cond) -> bool {
-    cond.neg != matches!(cond.test, Test::Compare(_, Op::Ne, _))
+/// Whether a condition is denied: itself, or with the related row that it is about (`without orders in France`).
+fn denies(schema: &Schema, intent: &Intent, cond: &Cond) -> bool {
+    let related = |c: &Cond| c.test.table().is_some_and(|t| schema.distance(intent.subject, t).is_none());
+    let with_its_row =
+        related(cond) && intent.conds.iter().any(|c| c.branch == cond.branch && c.neg && related(c));
+    with_its_row || cond.neg != matches!(cond.test, Test::Compare(_, Op::Ne, _))
 }
 
 fn holds(test: &Test, texts: &[String]) -> bool {

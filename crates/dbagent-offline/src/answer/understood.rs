@@ -90,14 +90,36 @@ pub(crate) fn subject(schema: &Schema, intent: &Intent) -> String {
     };
     let (share, other): (Vec<&Cond>, Vec<&Cond>) = intent.conds.iter().partition(|c| c.share);
     if !other.is_empty() {
-        let conds: Vec<String> = other.iter().map(|c| cond(schema, c)).collect();
-        text.push_str(&format!(" where {}", conds.join(" and ")));
+        text.push_str(&format!(" where {}", conds(schema, intent, &other)));
     }
     if !share.is_empty() {
         let conds: Vec<String> = share.iter().map(|c| cond(schema, c)).collect();
         text.push_str(&format!(", the part where {}", conds.join(" and ")));
     }
     text
+}
+
+/// Some conditions; what is said of rows that must not be there stands with them.
+fn conds(schema: &Schema, intent: &Intent, list: &[&Cond]) -> String {
+    let related = |c: &Cond| c.test.table().is_some_and(|t| schema.distance(intent.subject, t).is_none());
+    let absent = |c: &Cond| c.neg && matches!(c.test, Test::Exists(_)) && related(c);
+    let with_absent =
+        |c: &Cond| !c.neg && related(c) && list.iter().any(|o| absent(o) && o.branch == c.branch);
+    let texts: Vec<String> = list
+        .iter()
+        .filter(|c| !with_absent(c))
+        .map(|c| {
+            let theirs: Vec<String> = list
+                .iter()
+                .filter(|o| absent(c) && o.branch == c.branch && with_absent(o))
+                .map(|o| cond(schema, o))
+                .collect();
+            let of =
+                if theirs.is_empty() { String::new() } else { format!(" where {}", theirs.join(" and ")) };
+            format!("{}{of}", cond(schema, c))
+        })
+        .collect();
+    texts.join(" and ")
 }
 
 fn noun(schema: &Schema, table: TableId) -> String {

@@ -77,6 +77,9 @@ impl Resolver<'_> {
                     self.wish(Wish::Fixed(Measure { agg: Agg::Sum, of: Measured::Column(*only) }), Use::Show);
                     return Ok(());
                 }
+                if let Some((column, _)) = found {
+                    self.one_measure(adjective, column);
+                }
                 let Some((column, _)) = found else {
                     return Err(Unsure::new(format!("no column says how {} it is", adjective.name))
                         .with([subject])
@@ -229,6 +232,7 @@ impl Resolver<'_> {
         match rank.by {
             RankBy::Adjective(adjective) => {
                 if let Some((column, up)) = measure::adjective_column(self.schema, adjective, table) {
+                    self.one_measure(adjective, column);
                     by_column(self, column, measure::descends(rank.dir, up));
                     return Ok(());
                 }

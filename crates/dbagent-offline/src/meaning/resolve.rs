@@ -375,6 +375,16 @@ impl Resolver<'_> {
         }
     }
 
+    /// Doubts what an adjective measures where several columns of the table may be meant.
+    pub(super) fn one_measure(&mut self, adjective: &crate::intent::Adjective, taken: ColumnId) {
+        let rivals = super::measure::rivals(self.schema, adjective, taken);
+        if !rivals.is_empty() {
+            let list: Vec<String> =
+                [taken].iter().chain(&rivals).map(|c| self.schema.spoken_column(*c)).collect();
+            self.doubt(format!("how {} it is may be {}", adjective.name, list.join(" or ")));
+        }
+    }
+
     /// Notes that the reading cannot be trusted; the first reason counts.
     pub(super) fn doubt(&mut self, why: impl Into<String>) {
         let tables = Some(self.intent.subject).filter(|t| t.0 != usize::MAX);

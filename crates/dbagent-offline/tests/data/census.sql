@@ -4,6 +4,8 @@ CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, "2000" INTEGER, "
 CREATE TABLE yield (farm TEXT PRIMARY KEY, y2018 REAL, y2019 REAL, y2020 REAL);
 CREATE TABLE shift (worker TEXT PRIMARY KEY, monday INTEGER, tuesday INTEGER, wednesday INTEGER, thursday INTEGER, friday INTEGER);
 CREATE TABLE survey (id INTEGER PRIMARY KEY, town_id INTEGER REFERENCES town(id), held_on TEXT, yes INTEGER, no INTEGER, male INTEGER, female INTEGER);
+CREATE TABLE lake (id INTEGER PRIMARY KEY, name TEXT NOT NULL, area REAL, volume REAL);
+INSERT INTO lake VALUES (1,'Deep',2.0,9.0),(2,'Wide',8.0,3.0);
 INSERT INTO town VALUES (1,'Ash',1000,1200,1500),(2,'Birch',800,700,650),(3,'Cedar',2000,2600,2500);
 INSERT INTO yield VALUES ('Hill',3.5,4.0,2.0),('Dale',2.5,3.0,3.5);
 INSERT INTO shift VALUES ('Ann',8,8,0,8,4),('Bob',0,8,8,8,8),('Cle',6,6,6,6,6);

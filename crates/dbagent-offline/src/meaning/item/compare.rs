@@ -38,6 +38,7 @@ impl Resolver<'_> {
                         .with([self.intent.subject])
                         .into());
                 };
+                self.one_measure(adjective, column);
                 (column, if up { op } else { op.mirrored() }, operand.clone())
             }
             _ => {

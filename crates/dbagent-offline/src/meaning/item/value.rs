@@ -188,7 +188,9 @@ impl Resolver<'_> {
         for value in &noun.values {
             let found = self.hits_of(noun, value, Some(item))?;
             let Some(columns) = found.first().map(|h| h.columns.clone()) else { continue };
-            let joined = (item.or || item.and)
+            // `neither Rock nor Jazz`: denied like the one before.
+            let nor = item.neg && self.intent.conds.last().is_some_and(|c| c.neg) && item.hints.is_empty();
+            let joined = (item.or || item.and || nor)
                 && self.last_values.as_ref() == Some(&columns)
                 && found.iter().all(|h| h.exact);
             if joined && self.join_values(item, &columns, &found) {
