@@ -19,7 +19,15 @@ impl Resolver<'_> {
                 self.intent.notes.push(note);
             }
         }
-        if self.sentence.whole && self.intent.subject.0 != usize::MAX && self.wishes.is_empty() {
+        // `all the customer information`: everything that a customer's row holds.
+        let told = self.heads.iter().any(|h| {
+            let last = h.head_text.rsplit(' ').next().unwrap_or_default().to_lowercase();
+            h.is_table() && ["information", "info"].contains(&last.as_str())
+        });
+        if (self.sentence.whole || told && self.ask == Ask::List)
+            && self.intent.subject.0 != usize::MAX
+            && self.wishes.is_empty()
+        {
             let all = self
                 .schema
                 .columns(self.intent.subject)

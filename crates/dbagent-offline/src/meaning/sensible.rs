@@ -106,6 +106,12 @@ impl Resolver<'_> {
 
     /// Refuses to compare a text with a number: engines compare it letter by letter, or not at all.
     fn comparable(&self, test: &Test) -> Result<(), Stop> {
+        if let Test::Columns(a, _, b) = test
+            && a == b
+        {
+            let name = self.schema.spoken_column(*a);
+            return Err(refuse(format!("{name} would be compared with itself"), [a.table]));
+        }
         let number = |v: &Value| matches!(v, Value::Int(_) | Value::Real(_));
         let column = match test {
             Test::Compare(c, Op::Lt | Op::Le | Op::Gt | Op::Ge, v) if number(v) => *c,
@@ -134,6 +140,13 @@ impl Resolver<'_> {
         let name = |t: TableId| self.schema.table(t).name.name.clone();
         let many = self.intent.keys.len() > 1;
         for key in &self.intent.keys {
+            if let Key::Entity(t) = key
+                && self.schema.table(*t).key.is_empty()
+                && self.schema.name_columns(*t).is_empty()
+            {
+                let why = format!("nothing tells the rows of {} apart", name(*t));
+                return Err(refuse(why, [*t]));
+            }
             let of = match key {
                 Key::Entity(t) => *t,
                 Key::Column(c) if self.identifies(*c) => c.table,

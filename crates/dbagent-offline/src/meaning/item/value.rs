@@ -24,8 +24,10 @@ impl Resolver<'_> {
         let mut beside: Vec<ColumnId> =
             noun.columns.iter().filter(|(_, s)| *s >= 60).map(|(c, _)| *c).collect();
         if let Some(before) = &self.last_values
-            && item
-                .is_some_and(|i| (i.or || i.and) && !i.hints.iter().any(|h| self.sentence.hints.contains(h)))
+            && item.is_some_and(|i| {
+                (i.or || i.and || i.neg && i.hints.is_empty())
+                    && !i.hints.iter().any(|h| self.sentence.hints.contains(h))
+            })
         {
             beside.extend(before);
         }
@@ -64,7 +66,10 @@ impl Resolver<'_> {
         self.acting(item, value, &found)?;
         // `the founder of X`: what has a founder is called X.
         let of_subject = item.is_some_and(|i| i.rel == "of")
-            && found.first().and_then(|h| h.columns.first()).is_some_and(|c| c.table == self.intent.subject);
+            && found
+                .first()
+                .and_then(|h| h.columns.first())
+                .is_some_and(|c| c.table == self.intent.subject || Some(c.table) == self.last);
         if !of_subject {
             pick::one_owner(self.schema, &found, &value.hits, &around, &value.text)?;
         }
