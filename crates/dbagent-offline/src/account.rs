@@ -6,6 +6,8 @@
 
 mod claim;
 mod evidence;
+mod polarity;
+mod series;
 mod walk;
 
 use crate::intent::{Chunk, Chunks, Sentence};
@@ -25,9 +27,17 @@ pub(crate) fn account(
     select: &Select,
 ) -> Result<(), Unsure> {
     let evidence = Evidence::new(schema, intent, select);
+    if let Some(why) = series::columns_of_time(schema, &chunks.list, Some(intent), Some(&evidence)) {
+        return Err(why);
+    }
     let lost = Auditor::new(schema, &chunks.list, sentence, intent, evidence).lost();
     if lost.is_empty() {
-        return Ok(());
+        return match polarity::turned(schema, &chunks.list, intent) {
+            Some(chunk) => Err(Unsure::new(format!("whether “{}” is denied is not clear", chunk.text))
+                .with([intent.subject])
+                .with(named(schema, chunk))),
+            None => Ok(()),
+        };
     }
     let words: Vec<String> = lost.iter().map(|c| format!("“{}”", c.text)).collect();
     let (has, it) = if words.len() == 1 { ("has", "it") } else { ("have", "them") };
@@ -37,6 +47,11 @@ pub(crate) fn account(
     );
     let tables: Vec<TableId> = lost.iter().flat_map(|c| named(schema, c)).collect();
     Err(Unsure::new(reason).with(tables).with([intent.subject]))
+}
+
+/// Why a question that has no meaning may ask for a time that a table keeps as columns.
+pub(crate) fn times_as_columns(schema: &Schema, chunks: &Chunks) -> Option<Unsure> {
+    series::columns_of_time(schema, &chunks.list, None, None)
 }
 
 /// The tables that a lost word may mean.

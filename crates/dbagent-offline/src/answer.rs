@@ -7,6 +7,7 @@ mod unsure;
 use dbagent_core::observe::ReadTable;
 use dbagent_core::text::printable;
 
+use crate::compile::Taken;
 use crate::intent::Dir;
 use crate::meaning::{Form, Intent};
 use crate::schema::Schema;
@@ -26,10 +27,10 @@ pub(crate) struct Outcome {
 }
 
 /// Writes the answer to a question.
-pub(crate) fn write(schema: &Schema, intent: &Intent, outcome: &Outcome, assumed: &[String]) -> String {
+pub(crate) fn write(schema: &Schema, intent: &Intent, outcome: &Outcome, taken: &Taken) -> String {
     let mut out = body(schema, intent, outcome);
     out.push_str("\n\n");
-    out.push_str(&understood(schema, intent, assumed));
+    out.push_str(&understood(schema, intent, taken));
     out
 }
 

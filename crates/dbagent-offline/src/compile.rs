@@ -6,42 +6,52 @@ mod group;
 mod rows;
 mod scope;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::meaning::{Form, Intent, Measure, Measured, Output, Unsure};
 use crate::plan::{Agg, Expr, Ident, Item, Order, Pred, Select, Source, Value};
-use crate::schema::{Path, Route, Schema, TableId};
+use crate::schema::{ColumnId, Edge, Path, Route, Schema, TableId};
 use crate::words::plural;
 
 pub(crate) use scope::Scope;
 
 /// Builds the query of an intent.
 pub(crate) fn compile(schema: &Schema, intent: &Intent) -> Result<Select, Unsure> {
-    let mut compiler = Compiler { schema, intent, names: BTreeMap::new(), assumed: Vec::new() };
+    let mut compiler = Compiler { schema, intent, names: BTreeMap::new(), followed: BTreeSet::new() };
     compiler.build()
 }
 
-/// The links that a query of an intent follows without a declared key, for people.
-pub(crate) fn assumed_links(schema: &Schema, intent: &Intent) -> Vec<String> {
-    let mut compiler = Compiler { schema, intent, names: BTreeMap::new(), assumed: Vec::new() };
+/// Which links a query follows, where they had to be taken for one or chosen among several; for people.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Taken {
+    /// Links without a declared key, one sentence each.
+    pub(crate) assumed: Vec<String>,
+    /// Columns that link two tables which others link, too: `game.home_team_id`.
+    pub(crate) chosen: Vec<String>,
+}
+
+/// The links that the query of an intent follows.
+pub(crate) fn links_taken(schema: &Schema, intent: &Intent) -> Taken {
+    let mut compiler = Compiler { schema, intent, names: BTreeMap::new(), followed: BTreeSet::new() };
     if compiler.build().is_err() {
-        return Vec::new();
+        return Taken::default();
     }
-    let mut out: Vec<String> = compiler
-        .assumed
+    let column = |e: &Edge| {
+        e.columns
+            .first()
+            .map(|c| schema.spoken_column(ColumnId { table: e.from, index: *c }))
+            .unwrap_or_default()
+    };
+    let edges: Vec<(usize, &Edge)> =
+        compiler.followed.iter().filter_map(|e| Some((*e, schema.edge(*e)?))).collect();
+    let assumed = edges
         .iter()
-        .filter_map(|e| schema.edge(*e))
-        .map(|e| {
-            let column = e
-                .columns
-                .first()
-                .map(|c| schema.spoken_column(crate::schema::ColumnId { table: e.from, index: *c }));
-            format!("{} is taken to point to {}", column.unwrap_or_default(), schema.table(e.to).name.name)
-        })
+        .filter(|(_, e)| e.assumed)
+        .map(|(_, e)| format!("{} is taken to point to {}", column(e), schema.table(e.to).name.name))
         .collect();
-    out.sort();
-    out.dedup();
-    out
+    let twin = |at: usize, e: &Edge| schema.edges().any(|(i, o)| i != at && o.from == e.from && o.to == e.to);
+    let chosen = edges.iter().filter(|(at, e)| twin(*at, e)).map(|(_, e)| column(e)).collect();
+    Taken { assumed, chosen }
 }
 
 pub(crate) struct Compiler<'a> {
@@ -49,8 +59,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) intent: &'a Intent,
     /// How often each alias was given.
     names: BTreeMap<String, usize>,
-    /// Links without a declared key that were followed.
-    assumed: Vec<usize>,
+    /// Links that were followed.
+    followed: BTreeSet<usize>,
 }
 
 impl Compiler<'_> {
@@ -87,14 +97,14 @@ impl Compiler<'_> {
             Route::One(path) => Ok(Some(path)),
             Route::Many(paths) => {
                 let (a, b) = (&self.schema.table(from).name.name, &self.schema.table(to).name.name);
-                let ways: Vec<String> = paths
-                    .iter()
-                    .filter_map(|p| {
-                        p.iter().filter_map(|s| self.schema.edge(s.edge)).find(|e| !e.role.is_empty())
-                    })
-                    .filter_map(|e| Some((e.from, *e.columns.first()?)))
-                    .map(|(table, index)| self.schema.spoken_column(crate::schema::ColumnId { table, index }))
-                    .collect();
+                let way = |p: &Path| {
+                    let mut edges = p.iter().filter_map(|s| self.schema.edge(s.edge));
+                    let first = edges.clone().next();
+                    let edge = edges.find(|e| !e.role.is_empty()).or(first)?;
+                    let index = *edge.columns.first()?;
+                    Some(self.schema.spoken_column(ColumnId { table: edge.from, index }))
+                };
+                let ways: Vec<String> = paths.iter().filter_map(way).collect();
                 Err(Unsure::new(format!("{a} and {b} are linked in several ways ({})", ways.join(", ")))
                     .with([from, to]))
             }

@@ -54,7 +54,11 @@ pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
             out.tables.push((id, score));
         }
         for (column, c) in schema.columns(id) {
-            let plain = column_score(&kept, &c.label, &table.label, ordered);
+            // A link or a number is no name of what it stands for.
+            let nameless = matches!(kept.last(), Some(&("name" | "title")))
+                && (c.links || c.class.is_number())
+                && !c.label.has_any(&["name", "title"]);
+            let plain = column_score(&kept, &c.label, &table.label, ordered).filter(|_| !nameless);
             let named = ((kept == ["name"] || kept == ["full", "name"])
                 && schema.name_columns(id).contains(&column))
             .then_some(FULL);
@@ -80,6 +84,20 @@ pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
         {
             out.tables.retain(|(t, _)| *t != edge.to);
             out.tables.push((edge.to, score));
+        }
+    }
+    // `catalog entries` are no catalogs where a column speaks of a catalog entry.
+    if kept.len() > 1 {
+        let called = schema.tables().any(|(_, t)| {
+            t.columns.iter().any(|c| {
+                let own: Vec<&str> = c.label.words.iter().map(String::as_str).collect();
+                own.len() > kept.len() && own.starts_with(&kept)
+            })
+        });
+        for (id, score) in &mut out.tables {
+            if called && *score == 95 && schema.table(*id).label.words.len() < kept.len() {
+                *score = 50;
+            }
         }
     }
     // Views stand behind the tables that they show.
@@ -280,6 +298,19 @@ pub(crate) fn same_stem(a: &str, b: &str) -> bool {
     matches!((stem(a), stem(b)), (Some(x), Some(y)) if x == y)
 }
 
+/// `attended` and `attendance`, `shipped` and `shipment`.
+pub(crate) fn speaks_of(verb: &str, noun: &str) -> bool {
+    let base = ["ed", "ing", "s"].iter().find_map(|end| verb.strip_suffix(end)).unwrap_or(verb);
+    let mut letters: Vec<char> = base.chars().collect();
+    if let [.., a, b] = letters.as_slice()
+        && a == b
+    {
+        letters.pop();
+    }
+    let base: String = letters.into_iter().collect();
+    same_stem(verb, noun) || (base.len() >= 4 && noun.starts_with(&base))
+}
+
 #[cfg(test)]
 mod tests {
     use dbagent_core::catalog::{Column, ObjectDetail, ObjectKind};
@@ -332,5 +363,12 @@ mod tests {
     #[test]
     fn what_is_not_there_is_not_found() {
         assert!(link(&schema(), &["weather".to_owned()]).is_empty());
+    }
+
+    #[test]
+    fn verbs_speak_of_the_tables_made_from_them() {
+        assert!(speaks_of("attended", "attendance"));
+        assert!(speaks_of("shipped", "shipment"));
+        assert!(!speaks_of("sold", "shipment"));
     }
 }

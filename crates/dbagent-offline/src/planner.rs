@@ -10,7 +10,7 @@ use dbagent_core::text::estimate_tokens;
 use futures_util::stream::{self, StreamExt as _};
 
 use crate::answer::{self, Outcome};
-use crate::compile::{assumed_links, compile};
+use crate::compile::{Taken, compile, links_taken};
 use crate::intent::Chunks;
 use crate::knowledge::{Call, Knowledge};
 use crate::meaning::{Intent, Unsure};
@@ -232,9 +232,9 @@ fn answer_question(questions: &[String], surveyed: &Surveyed, tools: &Tools, kno
         };
         let incomplete = first_line.starts_with("INCOMPLETE").then(|| short_incomplete(first_line));
         let outcome = Outcome { table: table.clone(), incomplete };
-        let assumed = assumed_links(schema, &intent);
+        let taken = links_taken(schema, &intent);
         return Decision::Answer(Answer {
-            text: answer::write(schema, &intent, &outcome, &assumed),
+            text: answer::write(schema, &intent, &outcome, &taken),
             complete: outcome.incomplete.is_none(),
             table: Some(table),
             statement: Some(statement.text),
@@ -258,7 +258,7 @@ fn failed(observation: &str, statement: &str, schema: &Schema, intent: &Intent) 
     Decision::Failed(Answer::text(format!(
         "The query that I built for this question did not run, so I have no answer.\n\nStatement:\n{statement}\n\nWhat came \
          back:\n{observation}\n\n{}",
-        answer::understood(schema, intent, &[])
+        answer::understood(schema, intent, &Taken::default())
     )))
 }
 

@@ -4,12 +4,14 @@
 mod build;
 mod graph;
 mod names;
+mod series;
 
 use dbagent_core::catalog::ObjectKind;
 use dbagent_core::name::ObjectName;
 
 pub(crate) use build::build;
 pub(crate) use graph::{Path, Root, Route, Step};
+pub(crate) use series::{Slot, slot};
 
 use crate::words::Label;
 

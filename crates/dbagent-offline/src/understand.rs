@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dbagent_core::observe::ReadTable;
 
-use crate::account::account;
+use crate::account::{account, times_as_columns};
 use crate::compile::compile;
 use crate::intent::{Chunks, Hits, Kw, parse};
 use crate::knowledge::{Call, Knowledge};
@@ -48,7 +48,7 @@ pub(crate) fn chunks(
     known: &Knowledge,
 ) -> Result<(Chunks, bool), Vec<Call>> {
     let first = Chunks::new(question, schema, &Hits::new());
-    let texts = wanted(&first);
+    let texts = wanted(schema, &first);
     let (mut hits, failed) = match whole(schema, dialect, &texts, known) {
         Lookup::Known { hits, failed } => (hits, failed),
         Lookup::Ask(calls) => return Err(calls),
@@ -76,7 +76,7 @@ fn unexplained(chunks: &Chunks) -> Vec<String> {
     let mut close = |run: &mut Option<(usize, usize)>| {
         if let Some((first, behind)) = run.take() {
             let text = chunks.source(first, behind).to_lowercase();
-            if text.chars().count() >= 3 && !out.contains(&text) {
+            if text.chars().count() >= 4 && !out.contains(&text) {
                 out.push(text);
             }
         }
@@ -119,13 +119,16 @@ pub(crate) fn alone(schema: &Schema, question: &str, dialect: Dialect, known: &K
         match resolve(schema, &chunks, &sentence, dialect, &facts) {
             Ok(intent) => {
                 let accounted = compile(schema, &intent)
+                    .map_err(|why| times_as_columns(schema, &chunks).unwrap_or(why))
                     .and_then(|select| account(schema, &chunks, &sentence, &intent, &select));
                 return match accounted {
                     Ok(()) => Understood::Intent(Box::new(intent)),
                     Err(why) => Understood::Unsure(why),
                 };
             }
-            Err(Stop::Unsure(mut why)) => {
+            Err(Stop::Unsure(why)) => {
+                // That a table keeps months as columns says more than that no date fits.
+                let mut why = times_as_columns(schema, &chunks).unwrap_or(why);
                 if failed && !sentence.unknown.is_empty() {
                     why.reason.push_str("; some columns could not be searched for it");
                 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::intent::{Chunk, Chunks, Hit, Hits, Kw};
 use crate::knowledge::{Call, Knowledge};
-use crate::link::FULL;
+use crate::link::{FULL, same_stem};
 use crate::plan::{Agg, Expr, Ident, Item, Place, Pred, Select, Source, Value};
 use crate::schema::{Class, ColumnId, Schema};
 use crate::sql::{Dialect, print};
@@ -19,14 +19,16 @@ use crate::words::{Kind, demonym, place_names, plural, singular};
 const MAX_TEXTS: usize = 40;
 /// Most columns that are searched.
 const MAX_COLUMNS: usize = 120;
-/// Columns of one statement.
-const BATCH: usize = 20;
+/// Most columns of one statement.
+const BATCH: usize = 40;
+/// Words and signs of one statement, well under what the guard lets through.
+const BATCH_TOKENS: usize = 8_000;
 /// Tables with more rows are not searched.
 const MAX_ROWS: u64 = 5_000_000;
 
 /// Texts that may be values: what is quoted, capitals inside the sentence, and words that nothing else
 /// explains, each with its neighbours.
-pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
+pub(crate) fn wanted(schema: &Schema, chunks: &Chunks) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut add = |text: &str| {
         let text = text.trim().to_lowercase();
@@ -40,7 +42,7 @@ pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
     let count = chunks.tokens.len();
     let mut interesting = vec![false; count];
     for (i, chunk) in chunks.list.iter().enumerate() {
-        if is_interesting(chunk, i == 0) {
+        if is_interesting(chunk, i == 0) || is_state(schema, &chunks.list, i) {
             for flag in interesting.iter_mut().take(chunk.behind).skip(chunk.first) {
                 *flag = true;
             }
@@ -59,10 +61,36 @@ pub(crate) fn wanted(chunks: &Chunks) -> Vec<String> {
                     || ["-", "/", "&", "."].contains(&t.text.as_str())
             };
             let all_words = range.iter().all(|t| joins(&t));
-            let edge = |t: Option<&crate::words::Token>| {
-                t.is_some_and(|t| t.kind == Kind::Symbol || (!t.is_capital() && is_small(&t.lower)))
+            let edge = |at: Option<usize>| {
+                let Some((i, t)) = at.and_then(|i| Some((i, chunks.tokens.get(i)?))) else { return false };
+                // `chai but live`: no value begins or ends with a word that joins or does something.
+                let joins = behind - first > 1
+                    && chunks.list.iter().any(|c| {
+                        c.first <= i
+                            && i < c.behind
+                            && c.hits.is_empty()
+                            && matches!(
+                                c.kw,
+                                Some(
+                                    Kw::Verb
+                                        | Kw::And
+                                        | Kw::But
+                                        | Kw::Or
+                                        | Kw::Not
+                                        | Kw::No
+                                        | Kw::Have
+                                        | Kw::Named
+                                )
+                            )
+                    });
+                t.kind == Kind::Symbol || (!t.is_capital() && (is_small(&t.lower) || joins))
             };
-            if hit.contains(&true) && known <= 2 && all_words && !edge(range.first()) && !edge(range.last()) {
+            if hit.contains(&true)
+                && known <= 2
+                && all_words
+                && !edge(Some(first))
+                && !edge(behind.checked_sub(1))
+            {
                 spans.push((first, behind));
             }
         }
@@ -190,6 +218,32 @@ fn is_interesting(chunk: &Chunk, begins: bool) -> bool {
     chunk.kw.is_none() && chunk.number.is_none() && chunk.link.score() < FULL && letters
 }
 
+/// `are not open`, `supply drink`: a verb that stands where what something is, or a thing, is named. One that
+/// the schema knows speaks of its table.
+fn is_state(schema: &Schema, chunks: &[Chunk], at: usize) -> bool {
+    let Some(chunk) = chunks.get(at).filter(|c| c.kw == Some(Kw::Verb) && c.words.len() == 1) else {
+        return false;
+    };
+    let kw = |i: usize| chunks.get(i).and_then(|c| c.kw);
+    let mut before = at;
+    let behind_what_it_says = loop {
+        let Some(b) = before.checked_sub(1) else { break false };
+        match kw(b) {
+            Some(Kw::Not | Kw::Skip | Kw::Or) => before = b,
+            other => break matches!(other, Some(Kw::Cop | Kw::Verb)),
+        }
+    };
+    let ends = chunks.get(at + 1).is_none_or(|c| {
+        c.symbol
+            || matches!(c.kw, Some(Kw::And | Kw::But | Kw::Or | Kw::That | Kw::Who | Kw::Which | Kw::Cop))
+    });
+    let known =
+        |label: &crate::words::Label| chunk.words.iter().any(|w| label.words.iter().any(|l| same_stem(w, l)));
+    behind_what_it_says
+        && ends
+        && !schema.tables().any(|(_, t)| known(&t.label) || t.columns.iter().any(|c| known(&c.label)))
+}
+
 /// A column that is searched, or two that make a full name.
 type Place_ = Vec<ColumnId>;
 
@@ -255,7 +309,9 @@ fn writings(text: &str) -> Vec<String> {
             add(other.to_lowercase());
         }
     }
-    if let Some((head, last)) = text.rsplit_once(' ') {
+    if text.chars().count() < 3 {
+        // A letter or two is no word that has a plural.
+    } else if let Some((head, last)) = text.rsplit_once(' ') {
         add(format!("{head} {}", singular(last)));
     } else {
         add(singular(text));
@@ -288,8 +344,10 @@ pub(crate) fn whole(schema: &Schema, dialect: Dialect, texts: &[String], known: 
     }
     let all: BTreeSet<String> = texts.iter().flat_map(|t| writings(t)).collect();
     let values: Vec<Value> = all.into_iter().map(Value::Text).collect();
+    // Each column is asked for all values: about thirty words, and a sign and a comma for each value.
+    let batch = (BATCH_TOKENS / (30 + 2 * values.len())).clamp(1, BATCH);
     let questions: Vec<Question> = places(schema, texts)
-        .chunks(BATCH)
+        .chunks(batch)
         .map(|batch| {
             let branches: Vec<(Place_, Option<String>)> = batch.iter().map(|p| (p.clone(), None)).collect();
             let queries = branches.iter().enumerate().map(|(i, (place, _))| {
@@ -345,7 +403,7 @@ pub(crate) fn parts(schema: &Schema, dialect: Dialect, texts: &[String], known: 
         );
     }
     let questions: Vec<Question> = branches
-        .chunks(BATCH * 2)
+        .chunks(BATCH)
         .map(|batch| {
             let queries = batch.iter().enumerate().map(|(i, (place, text))| {
                 let expr = expression(schema, place);

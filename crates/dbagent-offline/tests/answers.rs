@@ -1,4 +1,4 @@
-//! Questions over four databases with the rows that a right plan gives, computed by a statement written by
+//! Questions over seven databases with the rows that a right plan gives, computed by a statement written by
 //! hand beside each; and questions that must be answered with "not sure". The data is in `tests/data`, one
 //! case a line:
 //!
@@ -143,4 +143,22 @@ async fn league() {
 #[tokio::test]
 async fn clinic() {
     scripted("clinic", 10).await;
+}
+
+/// Values with several owners and links, counts beside numbers, denials in the middle.
+#[tokio::test]
+async fn trade() {
+    scripted("trade", 30).await;
+}
+
+/// Months and quarters as columns.
+#[tokio::test]
+async fn ledger() {
+    scripted("ledger", 12).await;
+}
+
+/// Years and weekdays as columns.
+#[tokio::test]
+async fn census() {
+    scripted("census", 8).await;
 }

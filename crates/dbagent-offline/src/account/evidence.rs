@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::walk::Seen;
 use crate::intent::{Day, Hit};
-use crate::link::Link;
+use crate::link::{Link, same_stem};
 use crate::meaning::{Cond, Form, Intent, Key, Measure, Measured, OrderBy, Output, Test};
 use crate::plan::{Agg, Op, Place, Select, Value};
-use crate::schema::{ColumnId, Schema, TableId};
+use crate::schema::{Class, Column, ColumnId, Schema, TableId};
 use crate::words::Label;
 
 /// Something that comes first, or the highest or lowest of a figure.
@@ -50,13 +50,20 @@ pub(super) struct Evidence {
     /// Words of the links that are followed: `home`, `support`, `rep`.
     roles: BTreeSet<String>,
     tables: BTreeSet<TableId>,
+    /// The tables whose rows the plan goes through.
+    stands: BTreeSet<TableId>,
     columns: BTreeSet<ColumnId>,
 }
 
 impl Evidence {
     pub(super) fn new(schema: &Schema, intent: &Intent, select: &Select) -> Self {
         let seen = Seen::new(schema, select);
-        let mut out = Self { tables: seen.tables(), columns: seen.columns(schema), ..Self::default() };
+        let mut out = Self {
+            tables: seen.tables(),
+            stands: seen.tables(),
+            columns: seen.columns(schema),
+            ..Self::default()
+        };
         out.intent(intent, &seen);
         out.reach(schema, intent, &seen.linking(schema));
         for value in &seen.values {
@@ -190,7 +197,17 @@ impl Evidence {
     /// A table that is tested, counted or grouped by is used even where its rows are known by a link to them,
     /// and a link is as good as the key that it points to.
     fn reach(&mut self, schema: &Schema, intent: &Intent, linking: &BTreeSet<ColumnId>) {
-        self.tables.insert(intent.subject);
+        // A subject that the plan never comes near was lost.
+        let near = |t: TableId| {
+            self.tables.contains(&t)
+                || schema.edges().any(|(_, e)| {
+                    (e.to == t && self.tables.contains(&e.from))
+                        || (e.from == t && self.tables.contains(&e.to))
+                })
+        };
+        if near(intent.subject) {
+            self.tables.insert(intent.subject);
+        }
         self.tables.extend(intent.conds.iter().filter_map(|c| c.test.table()));
         self.tables.extend(intent.figures.iter().map(|m| m.of.table()));
         self.tables.extend(intent.having.iter().map(|h| h.measure.of.table()));
@@ -210,6 +227,28 @@ impl Evidence {
                 }
             }
         }
+    }
+
+    pub(super) fn stands_on(&self, table: TableId) -> bool {
+        self.stands.contains(&table)
+    }
+
+    pub(super) fn uses_column(&self, column: ColumnId) -> bool {
+        self.columns.contains(&column)
+    }
+
+    /// `the years of opening`, where a column says when it opened and the plan looks at another date.
+    pub(super) fn misses_date(&self, schema: &Schema, verb: &str) -> bool {
+        let says = |c: &Column| c.label.words.iter().any(|w| same_stem(w, verb));
+        let dated = |c: &Column| c.class == Class::Date || c.label.has("year");
+        let used: Vec<&Column> = self.columns.iter().map(|c| schema.column(*c)).collect();
+        let there = self.tables.iter().any(|t| schema.columns(*t).any(|(_, c)| dated(c) && says(c)));
+        there && used.iter().any(|c| dated(c)) && !used.iter().any(|c| dated(c) && says(c))
+    }
+
+    /// Whether the plan looks at a date of a table itself.
+    pub(super) fn dated(&self, schema: &Schema, table: TableId) -> bool {
+        self.columns.iter().any(|c| c.table == table && schema.column(*c).class == Class::Date)
     }
 
     pub(super) fn uses_any(&self, tables: &[TableId]) -> bool {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use dbagent_core::text::printable;
 
+use crate::compile::Taken;
 use crate::intent::{Day, Span};
 use crate::meaning::{Cond, Form, Intent, Key, Measure, OrderBy, Test, spoken_measure};
 use crate::plan::{Agg, Part, Place, Value};
@@ -11,12 +12,15 @@ use crate::schema::{ColumnId, Schema, TableId};
 use crate::words::plural;
 
 /// The line.
-pub(crate) fn understood(schema: &Schema, intent: &Intent, assumed: &[String]) -> String {
+pub(crate) fn understood(schema: &Schema, intent: &Intent, taken: &Taken) -> String {
     let mut parts = vec![subject(schema, intent)];
     let tables: BTreeSet<&str> =
         tables(schema, intent).into_iter().map(|t| schema.table(t).name.name.as_str()).collect();
     if tables.len() > 1 {
         parts.push(format!("tables {}", tables.into_iter().collect::<Vec<_>>().join(", ")));
+    }
+    if !taken.chosen.is_empty() {
+        parts.push(format!("linked by {}", taken.chosen.join(" and ")));
     }
     if !intent.keys.is_empty() && intent.form != Form::Versus {
         let keys: Vec<String> = intent.keys.iter().map(|k| key(schema, *k)).collect();
@@ -40,6 +44,12 @@ pub(crate) fn understood(schema: &Schema, intent: &Intent, assumed: &[String]) -
             _ => format!("the {which} {by}"),
         });
     }
+    if let Some(limit) = intent.limit {
+        parts.push(match (intent.figures.first(), intent.order.is_empty()) {
+            (Some(m), true) => format!("the first {limit} by {}", measure(schema, m)),
+            _ => format!("the first {limit}"),
+        });
+    }
     if intent.with_empty {
         parts.push("rows without any count as zero".into());
     } else if intent.keys.iter().any(|k| matches!(k, Key::Entity(_)))
@@ -50,7 +60,7 @@ pub(crate) fn understood(schema: &Schema, intent: &Intent, assumed: &[String]) -
         parts.push("those without any are left out".into());
     }
     let mut line = format!("Understood as: {}.", parts.join("; "));
-    let notes: Vec<&String> = intent.notes.iter().chain(assumed).collect();
+    let notes: Vec<&String> = intent.notes.iter().chain(&taken.assumed).collect();
     if !notes.is_empty() {
         let notes: Vec<&str> = notes.into_iter().map(String::as_str).collect();
         line.push_str(&format!(" Assumed: {}.", notes.join("; ")));
@@ -80,14 +90,36 @@ pub(crate) fn subject(schema: &Schema, intent: &Intent) -> String {
     };
     let (share, other): (Vec<&Cond>, Vec<&Cond>) = intent.conds.iter().partition(|c| c.share);
     if !other.is_empty() {
-        let conds: Vec<String> = other.iter().map(|c| cond(schema, c)).collect();
-        text.push_str(&format!(" where {}", conds.join(" and ")));
+        text.push_str(&format!(" where {}", conds(schema, intent, &other)));
     }
     if !share.is_empty() {
         let conds: Vec<String> = share.iter().map(|c| cond(schema, c)).collect();
         text.push_str(&format!(", the part where {}", conds.join(" and ")));
     }
     text
+}
+
+/// Some conditions; what is said of rows that must not be there stands with them.
+fn conds(schema: &Schema, intent: &Intent, list: &[&Cond]) -> String {
+    let related = |c: &Cond| c.test.table().is_some_and(|t| schema.distance(intent.subject, t).is_none());
+    let absent = |c: &Cond| c.neg && matches!(c.test, Test::Exists(_)) && related(c);
+    let with_absent =
+        |c: &Cond| !c.neg && related(c) && list.iter().any(|o| absent(o) && o.branch == c.branch);
+    let texts: Vec<String> = list
+        .iter()
+        .filter(|c| !with_absent(c))
+        .map(|c| {
+            let theirs: Vec<String> = list
+                .iter()
+                .filter(|o| absent(c) && o.branch == c.branch && with_absent(o))
+                .map(|o| cond(schema, o))
+                .collect();
+            let of =
+                if theirs.is_empty() { String::new() } else { format!(" where {}", theirs.join(" and ")) };
+            format!("{}{of}", cond(schema, c))
+        })
+        .collect();
+    texts.join(" and ")
 }
 
 fn noun(schema: &Schema, table: TableId) -> String {

@@ -21,7 +21,16 @@ impl Compiler<'_> {
                 related.entry(cond.branch).or_default().push(cond);
             }
         }
-        for (_, branch) in related {
+        // `neither Rock nor Jazz`: two denials are two, each with what else is said of its row.
+        let related = related.into_values().flat_map(|branch| {
+            let denied: Vec<&Cond> = branch.iter().filter(|c| c.neg).copied().collect();
+            if denied.len() < 2 {
+                return vec![branch];
+            }
+            let others: Vec<&Cond> = branch.into_iter().filter(|c| !c.neg).collect();
+            denied.into_iter().map(|d| others.iter().copied().chain([d]).collect()).collect()
+        });
+        for branch in related {
             // Where one of a branch is negated, no row may fulfil all of it.
             let negated = branch.iter().any(|c| c.neg);
             let inner: Vec<Cond> = branch.into_iter().map(|c| Cond { neg: false, ..c.clone() }).collect();

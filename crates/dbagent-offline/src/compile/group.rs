@@ -51,7 +51,28 @@ impl Compiler<'_> {
                 );
             }
         }
+        self.same_way(keys, figures, root)?;
         Ok(root)
+    }
+
+    /// Two figures are worked out over the rows of one table only where each alone would be, too; else one of
+    /// them would be reached over the rows of the other.
+    fn same_way(&self, keys: &[Key], figures: &[Measure], root: TableId) -> Result<(), Unsure> {
+        if figures.len() < 2 {
+            return Ok(());
+        }
+        for m in figures {
+            let alone = self.group_root(keys, std::slice::from_ref(m));
+            if !alone.as_ref().is_ok_and(|a| *a == root || self.schema.distance(root, *a).is_some()) {
+                let name = crate::meaning::spoken_measure(self.schema, &m.of);
+                let table = &self.schema.table(root).name.name;
+                return Err(Unsure::new(format!(
+                    "{name} would be reached through {table}, which it need not belong to"
+                ))
+                .with([m.of.table(), root]));
+            }
+        }
+        Ok(())
     }
 
     /// The value that a figure adds up.

@@ -35,9 +35,7 @@ impl Scope {
         let mut table = self.root;
         for (i, step) in path.iter().enumerate() {
             let Some(edge) = c.schema.edge(step.edge).cloned() else { break };
-            if edge.assumed {
-                c.assumed.push(step.edge);
-            }
+            c.followed.insert(step.edge);
             let prefix: Path = path.iter().take(i + 1).copied().collect();
             let (target, own, other) = if step.reversed {
                 (edge.from, edge.target_columns, edge.columns)
@@ -83,9 +81,7 @@ impl Scope {
             && let Some(index) = edge.columns.get(at)
             && !self.joined.contains_key(&path)
         {
-            if edge.assumed {
-                c.assumed.push(last.edge);
-            }
+            c.followed.insert(last.edge);
             let of = self.at(c, before, left);
             let name = c.schema.column(ColumnId { table: edge.from, index: *index }).name.clone();
             return Ok(Expr::Column { of, name: Ident::new(name) });

@@ -46,6 +46,7 @@ struct State {
     neg: bool,
     and: bool,
     or: bool,
+    but: bool,
     their: bool,
     distinct: bool,
     each: bool,
@@ -278,6 +279,27 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `that were never ordered and cost more than 5`: what the first verb says ends where the next one
+    /// begins, and is no part of it.
+    fn verb_alone(&mut self) {
+        let verb = self.state.hints.last().filter(|h| self.out.hints.contains(h)).cloned();
+        let Some(verb) = verb else { return };
+        let mut next = self.at + 1;
+        while matches!(self.kw(next), Some(Kw::Skip | Kw::Not)) {
+            next += 1;
+        }
+        let another = matches!(self.kw(next), Some(Kw::Verb)) && self.state.neg;
+        let clause = matches!(
+            self.kw(next),
+            Some(
+                Kw::Cop | Kw::Aux | Kw::Have | Kw::Without | Kw::Comparative(..) | Kw::MoreOf(_) | Kw::Cmp(_)
+            )
+        );
+        if clause || another {
+            self.push(What::Verb(verb));
+        }
+    }
+
     fn push(&mut self, what: What) {
         let at = self.at;
         let state = std::mem::take(&mut self.state);
@@ -289,6 +311,7 @@ impl<'a> Parser<'a> {
             neg: state.neg,
             and: state.and,
             or: state.or,
+            but: state.but,
             their: state.their,
             predicate: state.predicate,
             relative: state.relative,

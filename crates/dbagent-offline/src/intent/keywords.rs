@@ -301,7 +301,7 @@ static PHRASES: &[(&str, Kw)] = &[
         Kw::That,
     ),
     ("there", Kw::There),
-    ("and|&|as well as|and also|along with|together with|plus|,and|followed by", Kw::And),
+    ("and|&|as well as|and also|along with|together with|plus|,and", Kw::And),
     ("or|or else|or the", Kw::Or),
     ("but|yet|although|however|while|whereas", Kw::But),
     ("their|its|his|her|hers|theirs", Kw::Their),
@@ -464,7 +464,7 @@ static PHRASES: &[(&str, Kw)] = &[
         Kw::Manager,
     ),
     ("subordinates|subordinate|direct reports|direct report|reports|reportees|underlings", Kw::Subordinates),
-    ("both", Kw::Both),
+    ("both|shared by|in common|common to|shared among|shared between", Kw::Both),
     (
         "why|how come|predict|forecast|prediction|recommend|recommendation|suggest|should we|opinion|think|feel|correlation|correlate|correlated|trend|trends|growth|grow by|increase|increased|decrease|decreased|change over time|moving average|median|mode|standard deviation|variance|percentile|quartile|improve|best way|explain|reason|reasons|cause|causes|compare to last|year over year|month over month|churn|retention|outlier|outliers|anomaly|similar to|cohort|probability|likely|likelihood|consecutive|running total|cumulative total|growth rate|fastest growing",
         Kw::Beyond,

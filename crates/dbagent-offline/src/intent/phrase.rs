@@ -170,6 +170,8 @@ pub(crate) struct Item {
     pub(crate) neg: bool,
     pub(crate) and: bool,
     pub(crate) or: bool,
+    /// Whether `but` sets it against what stands before.
+    pub(crate) but: bool,
     pub(crate) their: bool,
     /// Whether it stands behind the sentence's own verb.
     pub(crate) predicate: bool,

@@ -80,7 +80,7 @@ impl Span {
         Some(Self { from: Day::new(year, 1, 1)?, to: Day::new(year + 1, 1, 1)? })
     }
 
-    fn month(year: i32, month: u32) -> Option<Self> {
+    pub(crate) fn month(year: i32, month: u32) -> Option<Self> {
         let from = Day::new(year, month, 1)?;
         Some(Self { from, to: from.month_after(1) })
     }

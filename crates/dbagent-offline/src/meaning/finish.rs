@@ -10,19 +10,31 @@ use std::collections::BTreeSet;
 
 impl Resolver<'_> {
     pub(in crate::meaning) fn finish(&mut self) -> Result<(), Stop> {
+        if let Some(why) = self.doubt.take() {
+            return Err(why.into());
+        }
         for verb in &self.sentence.verbs {
             let note = format!("“{verb}” is taken as the link between the tables");
             if !self.intent.notes.contains(&note) {
                 self.intent.notes.push(note);
             }
         }
-        if self.sentence.whole && self.intent.subject.0 != usize::MAX && self.wishes.is_empty() {
+        // `all the customer information`: everything that a customer's row holds.
+        let told = self.heads.iter().any(|h| {
+            let last = h.head_text.rsplit(' ').next().unwrap_or_default().to_lowercase();
+            h.is_table() && ["information", "info"].contains(&last.as_str())
+        });
+        if (self.sentence.whole || told && self.ask == Ask::List)
+            && self.intent.subject.0 != usize::MAX
+            && self.wishes.is_empty()
+        {
             let all = self
                 .schema
                 .columns(self.intent.subject)
                 .filter(|(_, c)| c.class != crate::schema::Class::Blob);
             self.intent.outputs = all.map(|(id, _)| Output::Column(id)).collect();
         }
+        self.whence()?;
         self.finish_rank()?;
         self.pieces_sold();
         self.count_groups();
@@ -33,6 +45,7 @@ impl Resolver<'_> {
             }
         }
         self.settle_keys();
+        self.links_as_keys();
         let mut keys: BTreeSet<TableId> =
             self.intent.keys.iter().filter_map(|k| self.key_table(*k)).collect();
         let conds: BTreeSet<TableId> =
@@ -105,6 +118,26 @@ impl Resolver<'_> {
         self.stored_dates()
     }
 
+    /// `Which countries are the swimmers from?`: where they come from is theirs, not of a place where they were.
+    fn whence(&self) -> Result<(), Stop> {
+        let last = self.chunks.iter().rev().find(|c| !c.symbol);
+        let asked = self.intent.counted.or(match self.intent.outputs.as_slice() {
+            [Output::Column(only)] => Some(*only),
+            _ => None,
+        });
+        let Some(column) = asked.filter(|_| last.is_some_and(|c| c.words == ["from"])) else { return Ok(()) };
+        let named = self.context.iter().copied().find(|t| *t != column.table);
+        match named {
+            Some(t) if self.schema.distance(t, column.table).is_none() => {
+                let (table, name) = (&self.schema.table(t).name.name, self.schema.spoken_column(column));
+                Err(Unsure::new(format!("{name} does not say where {table} come from"))
+                    .with([t, column.table])
+                    .into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// `For each director, the titles`: without a figure the groups are only shown beside the rows.
     pub(in crate::meaning) fn rows_of_groups(&mut self) {
         let ranked = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Column(_)));
@@ -145,6 +178,10 @@ impl Resolver<'_> {
                     && (ends_before(*a_to, *b_from) || ends_before(*b_to, *a_from))
                 {
                     return Err(Unsure::new("no row can be in both times").with([x.table]).into());
+                }
+                if a.neg != b.neg && a.test == b.test && !matches!(a.test, Test::Exists(_)) {
+                    let table = a.test.table().into_iter().chain([self.intent.subject]);
+                    return Err(Unsure::new("the same is asked for and denied").with(table).into());
                 }
                 if let (Test::Compare(x, p, v), Test::Compare(y, q, w)) = (&a.test, &b.test)
                     && x == y
@@ -267,6 +304,21 @@ impl Resolver<'_> {
             Key::Entity(t) => Some(t),
             Key::Column(c) | Key::Part(_, c) => Some(c.table),
             Key::Parent(edge) => self.schema.edge(edge).map(|e| e.to),
+        }
+    }
+
+    /// A link to what is grouped by says the same as its key.
+    fn links_as_keys(&mut self) {
+        let keys = self.intent.keys.clone();
+        for key in &mut self.intent.keys {
+            let Key::Column(c) = *key else { continue };
+            if let Some((_, edge)) = self.schema.edge_at(c)
+                && keys.contains(&Key::Entity(edge.to))
+                && edge.from != edge.to
+                && let [index] = edge.target_columns.as_slice()
+            {
+                *key = Key::Column(ColumnId { table: edge.to, index: *index });
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::noun::Noun;
 use super::resolve::{Resolver, Use, Wish};
 use super::{Key, Measure, Measured, OrderBy, Output, Ranked, Stop, Unsure, measure, pick};
-use crate::intent::{Ask, Dir, Figure, Operand, Rank, RankBy, What};
+use crate::intent::{Ask, Dir, Figure, Kw, Operand, Rank, RankBy, What};
 use crate::plan::Agg;
 use crate::schema::{Class, ColumnId, TableId};
 
@@ -76,6 +76,9 @@ impl Resolver<'_> {
                     self.explicit = false;
                     self.wish(Wish::Fixed(Measure { agg: Agg::Sum, of: Measured::Column(*only) }), Use::Show);
                     return Ok(());
+                }
+                if let Some((column, _)) = found {
+                    self.one_measure(adjective, column);
                 }
                 let Some((column, _)) = found else {
                     return Err(Unsure::new(format!("no column says how {} it is", adjective.name))
@@ -229,6 +232,7 @@ impl Resolver<'_> {
         match rank.by {
             RankBy::Adjective(adjective) => {
                 if let Some((column, up)) = measure::adjective_column(self.schema, adjective, table) {
+                    self.one_measure(adjective, column);
                     by_column(self, column, measure::descends(rank.dir, up));
                     return Ok(());
                 }
@@ -313,7 +317,15 @@ impl Resolver<'_> {
     }
 
     fn column_head(&mut self, at: usize, head: &Noun) -> Result<(), Stop> {
-        let near = self.around(None);
+        let mut near = self.around(None);
+        // `the grape, the year and the name of wines`: what stands right before `of wines` is theirs.
+        let of = self.item(0).filter(|i| i.rel == "of" && !i.neg).and_then(|_| self.noun(0));
+        if at > 0
+            && at + 1 == self.heads.len()
+            && let Some(table) = of.filter(Noun::is_table).and_then(|n| n.table)
+        {
+            near.insert(0, table);
+        }
         let column = self.column(head, &near)?;
         if head.columns.iter().find(|(c, _)| *c == column).is_some_and(|(_, s)| *s < 60) {
             let (words, name) = (&head.head_text, self.schema.spoken_column(column));
@@ -367,6 +379,19 @@ impl Resolver<'_> {
                         .with([column.table])
                         .into());
                 }
+                let many = self.schema.column(column).name.ends_with(['s', 'S']);
+                let someone = !many
+                    && self.schema.column(column).label.words.last().is_some_and(|w| {
+                        w != "number" && ["or", "er", "ist", "ian", "ant"].iter().any(|end| w.ends_with(end))
+                    });
+                if someone {
+                    let name = self.schema.spoken_column(column);
+                    return Err(Unsure::new(format!(
+                        "whether {name} is a figure or stands for someone is not clear"
+                    ))
+                    .with([column.table])
+                    .into());
+                }
                 self.explicit = false;
                 self.note(format!("the number is the sum of {}", self.schema.spoken_column(column)));
                 self.wish(Wish::Fixed(Measure { agg: Agg::Sum, of: Measured::Column(column) }), Use::Show);
@@ -402,9 +427,23 @@ impl Resolver<'_> {
         let whole_name =
             ["name", "names", "full name", "full names"].contains(&noun.head_text.to_lowercase().as_str());
         let columns = if whole_name && names.contains(&column) { names } else { vec![column] };
-        for c in columns {
+        let words = crate::words::singular(&noun.head_text.to_lowercase());
+        for c in columns.iter().copied() {
             if !self.intent.outputs.contains(&Output::Column(c)) {
                 self.intent.outputs.push(Output::Column(c));
+            }
+            // `the grape and the name`, where both turn out to be one column: one of them means another.
+            if columns.len() > 1 {
+                continue;
+            }
+            let before = self.shown_as.entry(c).or_insert_with(|| words.clone()).clone();
+            let same = before.ends_with(&words)
+                || words.ends_with(&before)
+                || before.starts_with(&words)
+                || words.starts_with(&before);
+            if !same && !self.chunks.iter().any(|c| c.kw == Some(Kw::Named)) {
+                let name = self.schema.spoken_column(c);
+                self.doubt(format!("“{before}” and “{words}” would both be {name}"));
             }
         }
     }
@@ -440,6 +479,19 @@ impl Resolver<'_> {
         if noun.is_table() || (counts && noun.is_table()) {
             let Some(table) = noun.table else { return Ok(()) };
             match figures.as_slice() {
+                // `total customers` counts them; `the total budget` is a sum of something.
+                [Agg::Sum]
+                    if !counts
+                        && crate::words::singular(&noun.head_text.to_lowercase())
+                            == noun.head_text.to_lowercase() =>
+                {
+                    return Err(Unsure::new(format!(
+                        "which figure of {} is added up is not said",
+                        self.schema.table(table).name.name
+                    ))
+                    .with([table])
+                    .into());
+                }
                 [] | [Agg::Sum] => {}
                 [Agg::Avg] if counts => self.mean = true,
                 _ => {

@@ -22,6 +22,10 @@ impl Resolver<'_> {
         if item.and || item.have && !item.relative {
             self.branch += 1;
         }
+        // Behind what is denied, the next clause speaks of those that are asked for again.
+        if item.and && !item.relative && self.intent.conds.last().is_some_and(|c| c.neg) {
+            self.last = Some(self.intent.subject);
+        }
         self.or = item.or && !self.intent.conds.is_empty();
         self.never = item.rel == "does"
             || item.rel == "without"
@@ -287,7 +291,10 @@ impl Resolver<'_> {
             .schema
             .tables()
             .filter(|(id, t)| {
-                *id != subject && stems(&t.label.words) && self.schema.distance(*id, subject).is_some()
+                let made_of = t.label.words.last().is_some_and(|l| crate::link::speaks_of(verb, l));
+                *id != subject
+                    && (stems(&t.label.words) || made_of)
+                    && self.schema.distance(*id, subject).is_some()
             })
             .map(|(id, _)| id)
             .collect();

@@ -37,6 +37,22 @@ pub(crate) fn adjective_column(
     best(adjective.up).map(|c| (c, true)).or_else(|| best(adjective.down).map(|c| (c, false)))
 }
 
+/// Other columns of its table that an adjective may measure as well as the one that was taken: the area and
+/// the population of what is large. A column that is called just so comes before one that says more.
+pub(crate) fn rivals(schema: &Schema, adjective: &Adjective, taken: ColumnId) -> Vec<ColumnId> {
+    if !schema.column(taken).is_figure() {
+        return Vec::new();
+    }
+    let bare = |c: &Column| c.label.words.len() == 1;
+    let own = bare(schema.column(taken));
+    schema
+        .columns(taken.table)
+        .filter(|(id, c)| *id != taken && c.is_figure() && (bare(c) || !own))
+        .filter(|(_, c)| c.label.has_any(adjective.up) || c.label.has_any(adjective.down))
+        .map(|(id, _)| id)
+        .collect()
+}
+
 /// Among several dates of a table the one that says when its rows came to be.
 fn plain_date(schema: &Schema, columns: &[ColumnId], not_birth: bool) -> Option<ColumnId> {
     let label = |c: &ColumnId| &schema.column(*c).label;

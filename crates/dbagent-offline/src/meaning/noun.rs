@@ -136,6 +136,25 @@ fn reading(schema: &Schema, chunk: &Chunk, at: usize, parts: &[&Chunk]) -> Resul
     let neighbours = [at.checked_sub(1), Some(at + 1)];
     let beside_owner = neighbours.into_iter().flatten().filter_map(|i| parts.get(i)).any(|c| owns(c));
     if exact && (link.score() < FULL || (chunk.capital && beside_owner)) {
+        // `customers with an order`, where “Order” is an outcome somewhere and no table is called just so.
+        if link.table_score() >= 60 && !chunk.capital && !beside_owner {
+            let held: Vec<String> = chunk
+                .hits
+                .iter()
+                .filter_map(|h| h.columns.first())
+                .map(|c| schema.spoken_column(*c))
+                .collect();
+            let tables: Vec<TableId> =
+                link.tables.iter().filter(|(_, s)| *s >= 60).map(|(t, _)| *t).collect();
+            let names: Vec<&str> = tables.iter().map(|t| schema.table(*t).name.name.as_str()).collect();
+            let why = format!(
+                "“{}” may be the table {} or a value of {}",
+                chunk.text,
+                names.join(" or "),
+                held.join(" or ")
+            );
+            return Err(Unsure::new(why).with(tables));
+        }
         return Ok(value());
     }
     match chunk.kw {

@@ -94,6 +94,8 @@ pub(crate) fn hits(
     let score = |hit: &Hit| -> i32 {
         let Some(first) = hit.columns.first() else { return i32::MIN };
         let mut score = if hit.exact { 50 } else { 0 };
+        // Of two that are equal otherwise, the one that is written just so.
+        score += i32::from(hit.value == words);
         let close = nearness(schema, first.table, around.near);
         score += close.max(nearness(schema, first.table, around.context) - 50);
         if hit.columns.iter().any(|c| around.beside.contains(c)) {
@@ -114,14 +116,7 @@ pub(crate) fn hits(
                 score -= 110;
             }
         }
-        let label = &schema.column(*first).label;
-        let table = &schema.table(first.table).label;
-        let hinted = around
-            .hints
-            .iter()
-            .flat_map(|h| h.split(' '))
-            .any(|h| label.words.iter().chain(&table.words).any(|w| same_stem(h, w)));
-        if hinted {
+        if hinted(schema, *first, around) {
             score += 60;
         }
         score
@@ -144,4 +139,64 @@ pub(crate) fn hits(
         return Err(Unsure::new(format!("“{words}” is found in {}", list.join(" and in "))).with(tables));
     }
     Ok(hits.iter().filter(|h| h.columns == first.columns && h.exact == first.exact).cloned().collect())
+}
+
+/// Whether a verb or preposition before a value says its column or table.
+fn hinted(schema: &Schema, column: ColumnId, around: &Around<'_>) -> bool {
+    let (label, table) = (&schema.column(column).label, &schema.table(column.table).label);
+    around
+        .hints
+        .iter()
+        .flat_map(|h| h.split(' '))
+        .any(|h| label.words.iter().chain(&table.words).any(|w| same_stem(h, w)))
+}
+
+/// Refuses a value that stands in several tables, where the question does not say which is meant. What a row
+/// says of itself comes before what others say, except for its name: tracks in Rock are not called Rock.
+pub(crate) fn one_owner(
+    schema: &Schema,
+    found: &[Hit],
+    all: &[Hit],
+    around: &Around<'_>,
+    words: &str,
+) -> Result<(), Unsure> {
+    let Some(best) = found.first().filter(|h| h.exact) else { return Ok(()) };
+    let (Some(column), Some(subject)) = (best.columns.first().copied(), around.near.first().copied()) else {
+        return Ok(());
+    };
+    let names =
+        |h: &Hit| h.columns.len() > 1 || h.columns.iter().any(|c| schema.name_columns(c.table).contains(c));
+    let is_name = names(best);
+    let said = best.columns.iter().any(|c| around.beside.contains(c))
+        || around.tables.contains(&column.table)
+        || around.by && is_name
+        || hinted(schema, column, around)
+        // `went to Paris`, over the link `to_city_id`.
+        || schema.edges().any(|(_, e)| {
+            e.from == subject
+                && e.to == column.table
+                && around.hints.iter().flat_map(|h| h.split(' ')).any(|h| e.role.iter().any(|r| r == h))
+        });
+    if said || (column.table == subject && !is_name) {
+        return Ok(());
+    }
+    let to_one = |t: TableId| schema.distance(subject, t).is_some();
+    // What each row has one of comes before what it may have several of.
+    let belongs = column.table != subject && to_one(column.table);
+    let rivals = |h: &&Hit| {
+        let Some(c) = h.columns.first().filter(|c| c.table != column.table) else { return false };
+        let near = if belongs { to_one(c.table) } else { names(h) || to_one(c.table) };
+        h.exact && near && schema.apart(subject, c.table).is_some()
+    };
+    let mut owners: BTreeSet<&Vec<ColumnId>> = BTreeSet::from([&best.columns]);
+    owners.extend(all.iter().filter(rivals).map(|h| &h.columns));
+    if owners.len() < 2 {
+        return Ok(());
+    }
+    let list: Vec<String> = owners
+        .iter()
+        .map(|c| c.iter().map(|c| schema.spoken_column(*c)).collect::<Vec<_>>().join(" with "))
+        .collect();
+    let tables = owners.iter().filter_map(|c| c.first()).map(|c| c.table);
+    Err(Unsure::new(format!("“{words}” is found in {}", list.join(" and in "))).with(tables))
 }

@@ -55,6 +55,8 @@ pub(crate) fn resolve(
         wishes: Vec::new(),
         pending: None,
         last_values: None,
+        shown_as: BTreeMap::new(),
+        doubt: None,
         skip: BTreeSet::new(),
         mean: false,
         intent: Intent {
@@ -146,6 +148,10 @@ pub(super) struct Resolver<'a> {
     pub(super) pending: Option<Wish>,
     /// The columns of the value before, for `or Jazz`.
     pub(super) last_values: Option<Vec<ColumnId>>,
+    /// The words by which each shown column was asked for.
+    pub(super) shown_as: BTreeMap<ColumnId, String>,
+    /// Why the reading cannot be trusted, found on the way.
+    pub(super) doubt: Option<Unsure>,
     /// Items that were used elsewhere.
     pub(super) skip: BTreeSet<usize>,
     /// Whether an average over groups is asked for.
@@ -155,8 +161,7 @@ pub(super) struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn run(&mut self) -> Result<(), Stop> {
-        self.intent.hints =
-            self.chunks.iter().flat_map(|c| &c.words).flat_map(|w| crate::words::spoken(w)).collect();
+        self.intent.hints = self.role_hints();
         self.each_first();
         self.share_figures();
         self.gather_context();
@@ -171,6 +176,41 @@ impl Resolver<'_> {
             }
         }
         self.finish()
+    }
+
+    /// Words that may say which of several links is meant. A preposition does only before what lies behind that
+    /// link: `in Paris from 2020` does not say that Paris is where it came from.
+    fn role_hints(&self) -> BTreeSet<String> {
+        let mut out = BTreeSet::new();
+        for (at, chunk) in self.chunks.iter().enumerate() {
+            let words: Vec<String> = chunk.words.iter().flat_map(|w| crate::words::spoken(w)).collect();
+            if chunk.kw != Some(Kw::Prep) || !chunk.hits.is_empty() {
+                out.extend(words);
+                continue;
+            }
+            let next = self.chunks.iter().skip(at + 1).find(|c| {
+                !matches!(
+                    c.kw,
+                    Some(Kw::Skip | Kw::Each | Kw::Their | Kw::All | Kw::Which | Kw::What | Kw::Any)
+                )
+            });
+            let Some(next) = next.filter(|c| c.time.is_none()) else {
+                out.extend(next.is_none().then_some(words).into_iter().flatten());
+                continue;
+            };
+            let hits = next.hits.iter().filter_map(|h| h.columns.first()).map(|c| c.table);
+            let tables: Vec<TableId> = hits
+                .chain(next.link.tables.iter().map(|(t, _)| *t))
+                .chain(next.link.columns.iter().map(|(c, _)| c.table))
+                .collect();
+            let behind = |to: TableId| tables.iter().any(|t| self.schema.distance(to, *t).is_some());
+            out.extend(
+                words
+                    .into_iter()
+                    .filter(|w| self.schema.edges().any(|(_, e)| e.role.contains(w) && behind(e.to))),
+            );
+        }
+        out
     }
 
     pub(super) fn item(&self, at: usize) -> Option<&Item> {
@@ -280,7 +320,27 @@ impl Resolver<'_> {
             noun.columns.iter().filter(|(c, _)| self.schema.column(*c).is_figure()).copied().collect();
         let columns = if adds && !figures.is_empty() { &figures } else { &noun.columns };
         let Some(owner) = noun.table else {
-            return pick::column(self.schema, columns, &near, &noun.head_text);
+            let column = pick::column(self.schema, columns, &near, &noun.head_text)?;
+            // Nearly every table has a name; one that nobody spoke of is not meant by it.
+            let generic =
+                ["name", "names", "title", "titles"].contains(&noun.head_text.to_lowercase().as_str());
+            let spoken_of = self
+                .heads
+                .iter()
+                .chain(self.items.iter().flatten())
+                .any(|n| n.table == Some(column.table) || n.beside.contains(&column.table));
+            if generic
+                && let Some(first) = near.first()
+                && *first != column.table
+                && !spoken_of
+                && self.schema.distance(*first, column.table).is_none_or(|d| d > 1)
+            {
+                let table = &self.schema.table(*first).name.name;
+                return Err(
+                    Unsure::new(format!("no “{}” was found for {table}", noun.head_text)).with([*first])
+                );
+            }
+            return Ok(column);
         };
         // `department number`: a column of the departments, or one that says so itself.
         let label = &self.schema.table(owner).label;
@@ -315,10 +375,30 @@ impl Resolver<'_> {
         }
     }
 
+    /// Doubts what an adjective measures where several columns of the table may be meant.
+    pub(super) fn one_measure(&mut self, adjective: &crate::intent::Adjective, taken: ColumnId) {
+        let rivals = super::measure::rivals(self.schema, adjective, taken);
+        if !rivals.is_empty() {
+            let list: Vec<String> =
+                [taken].iter().chain(&rivals).map(|c| self.schema.spoken_column(*c)).collect();
+            self.doubt(format!("how {} it is may be {}", adjective.name, list.join(" or ")));
+        }
+    }
+
+    /// Notes that the reading cannot be trusted; the first reason counts.
+    pub(super) fn doubt(&mut self, why: impl Into<String>) {
+        let tables = Some(self.intent.subject).filter(|t| t.0 != usize::MAX);
+        self.doubt.get_or_insert_with(|| Unsure::new(why).with(tables));
+    }
+
     pub(super) fn cond(&mut self, test: Test, neg: bool, share: bool) {
         let branch = self.branch;
         // `or` joins it with the condition before.
-        if std::mem::take(&mut self.or)
+        let or = std::mem::take(&mut self.or);
+        if or && self.intent.conds.last().is_some_and(|last| last.neg != neg) {
+            self.doubt("what is denied on one side of “or” and not on the other cannot be worked out");
+        }
+        if or
             && let Some(last) = self.intent.conds.last_mut()
             && last.neg == neg
             && !neg
@@ -373,5 +453,3 @@ impl Resolver<'_> {
         self.chunks.get(at).and_then(|c| c.kw)
     }
 }
-
-impl Resolver<'_> {}

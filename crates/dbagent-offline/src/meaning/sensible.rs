@@ -3,9 +3,9 @@
 
 use super::resolve::Resolver;
 use super::{Form, Key, Measure, Measured, OrderBy, Output, Ranked, Stop, Test, Unsure};
-use crate::intent::Kw;
-use crate::plan::Agg;
-use crate::schema::{ColumnId, TableId};
+use crate::intent::{Ask, Kw};
+use crate::plan::{Agg, Op, Value};
+use crate::schema::{Class, ColumnId, TableId};
 
 impl Resolver<'_> {
     /// `the room with the maximum occupancy`: each room has one, so the first room is meant.
@@ -36,6 +36,7 @@ impl Resolver<'_> {
 
     /// Refuses what cannot be meant.
     pub(in crate::meaning) fn sensible(&self) -> Result<(), Stop> {
+        self.same_keys()?;
         let having = self.intent.having.iter().map(|h| &h.measure);
         for m in self.intent.figures.iter().chain(having) {
             self.sensible_figure(m)?;
@@ -52,6 +53,17 @@ impl Resolver<'_> {
             return Err(refuse("the answer would only repeat the question", [shown.table]));
         }
         for c in &self.intent.conds {
+            // `Who is the advisor of X? Give the first and last name.`: not the name of X again.
+            if let Test::In(columns, values) = &c.test
+                && self.ask == Ask::Who
+                && !c.neg
+                && values.len() == 1
+                && columns.iter().all(|c| self.intent.outputs.contains(&Output::Column(*c)))
+            {
+                let tables = columns.iter().map(|c| c.table);
+                return Err(refuse("the answer would only repeat the question", tables));
+            }
+            self.comparable(&c.test)?;
             if let Test::Missing(column) = &c.test
                 && self.intent.subject.0 != usize::MAX
                 && self.schema.distance(self.intent.subject, column.table).is_none()
@@ -59,6 +71,59 @@ impl Resolver<'_> {
                 let why = format!("what is missing in {} is not clear", self.schema.spoken_column(*column));
                 return Err(refuse(why, [column.table]));
             }
+        }
+        Ok(())
+    }
+
+    /// `country` and `country name`, which turn out to be columns of two tables.
+    fn same_keys(&self) -> Result<(), Stop> {
+        let columns: Vec<ColumnId> = self
+            .intent
+            .keys
+            .iter()
+            .filter_map(|k| match k {
+                Key::Column(c) => Some(*c),
+                _ => None,
+            })
+            .collect();
+        for (i, a) in columns.iter().enumerate() {
+            for b in columns.iter().skip(i + 1).filter(|b| b.table != a.table) {
+                let leads =
+                    |x: ColumnId, y: ColumnId| self.schema.edge_at(x).is_some_and(|(_, e)| e.to == y.table);
+                if leads(*a, *b) || leads(*b, *a) {
+                    continue;
+                }
+                let (own, other) = (&self.schema.column(*a).label, &self.schema.column(*b).label);
+                if own.words.last() == other.words.last() && !own.has_any(&["name", "id"]) {
+                    let (a, b) = (self.schema.spoken_column(*a), self.schema.spoken_column(*b));
+                    let tables = columns.iter().map(|c| c.table);
+                    return Err(refuse(format!("whether {a} or {b} is meant is not clear"), tables));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to compare a text with a number: engines compare it letter by letter, or not at all.
+    fn comparable(&self, test: &Test) -> Result<(), Stop> {
+        if let Test::Columns(a, _, b) = test
+            && a == b
+        {
+            let name = self.schema.spoken_column(*a);
+            return Err(refuse(format!("{name} would be compared with itself"), [a.table]));
+        }
+        let number = |v: &Value| matches!(v, Value::Int(_) | Value::Real(_));
+        let column = match test {
+            Test::Compare(c, Op::Lt | Op::Le | Op::Gt | Op::Ge, v) if number(v) => *c,
+            Test::Between(c, low, high) if number(low) || number(high) => *c,
+            _ => return Ok(()),
+        };
+        if self.schema.column(column).class == Class::Text {
+            let name = self.schema.spoken_column(column);
+            return Err(refuse(
+                format!("{name} holds text, which is not more or less than a number"),
+                [column.table],
+            ));
         }
         Ok(())
     }
@@ -75,12 +140,21 @@ impl Resolver<'_> {
         let name = |t: TableId| self.schema.table(t).name.name.clone();
         let many = self.intent.keys.len() > 1;
         for key in &self.intent.keys {
+            if let Key::Entity(t) = key
+                && self.schema.table(*t).key.is_empty()
+                && self.schema.name_columns(*t).is_empty()
+            {
+                let why = format!("nothing tells the rows of {} apart", name(*t));
+                return Err(refuse(why, [*t]));
+            }
             let of = match key {
                 Key::Entity(t) => *t,
                 Key::Column(c) if self.identifies(*c) => c.table,
                 _ => continue,
             };
-            let itself = of == counted && (many || matches!(m.agg, Agg::Min | Agg::Max));
+            let ranked = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Measure(by)) if by == *m);
+            let own_rows = ranked && matches!(m.of, Measured::Rows(_)) && matches!(key, Key::Entity(_));
+            let itself = of == counted && (many || own_rows || matches!(m.agg, Agg::Min | Agg::Max));
             let belongs = of != counted && matches!(key, Key::Entity(_)) && m.agg == Agg::Count;
             if (itself || belongs) && self.one_each(of, counted) {
                 let (a, b) = (name(of), self.spoken_of(m));
@@ -97,11 +171,26 @@ impl Resolver<'_> {
                     format!("how many {} each of them has is no question", self.schema.spoken_column(c));
                 return Err(refuse(why, [c.table]));
             }
-            let amount = ["count", "amount", "number", "total", "quantity"];
-            let distinct = self.chunks.iter().any(|c| matches!(c.kw, Some(Kw::Distinct)));
-            if !distinct
-                && self.schema.column(c).label.words.last().is_some_and(|w| amount.contains(&w.as_str()))
-            {
+            // `how many different prices`: only the word beside it says that its values are counted.
+            let distinct = self.chunks.windows(2).any(|pair| match pair {
+                [a, b] => a.kw == Some(Kw::Distinct) && b.link.columns.iter().any(|(of, _)| *of == c),
+                _ => false,
+            });
+            for key in &self.intent.keys {
+                if let Key::Entity(t) = key
+                    && self.one_each(*t, c.table)
+                {
+                    let (a, b) = (name(*t), self.schema.spoken_column(c));
+                    let why = format!(
+                        "each row of {a} has one {b}, whether it is counted or compared is not clear"
+                    );
+                    return Err(refuse(why, [*t, c.table]));
+                }
+            }
+            let label = &self.schema.column(c).label;
+            let says = ["count", "amount", "number", "total", "quantity"];
+            let amount = label.words.last().is_some_and(|w| says.contains(&w.as_str()));
+            if !distinct && (amount || self.schema.column(c).is_figure()) {
                 let why =
                     format!("{} is a number itself, and is not to be counted", self.schema.spoken_column(c));
                 return Err(refuse(why, [c.table]));

@@ -59,7 +59,10 @@ impl Parser<'_> {
             _ => {}
         }
         let chunk = self.chunk(self.at)?;
-        let plain_number = chunk.number.is_some() && chunk.hits.is_empty() && !self.is_noun(self.at + 1);
+        // `the company of customer 1`: the number says which customer.
+        let owned = core.parts.first() > core.parts.last();
+        let plain_number =
+            chunk.number.is_some() && chunk.hits.is_empty() && !self.is_noun(self.at + 1) && !owned;
         if plain_number && (column || figure || counted || self.is_table(core)) {
             // `before the year 2010`.
             let by_time = match self.state.rel.as_str() {

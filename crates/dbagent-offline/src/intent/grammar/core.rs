@@ -12,7 +12,9 @@ impl Parser<'_> {
         let start = self.at;
         let mut core = Core::default();
         self.before_noun(&mut core);
-        while self.is_noun(self.at) && (core.parts.is_empty() || !self.spends(self.at)) {
+        while self.is_noun(self.at)
+            && (core.parts.is_empty() || !(self.spends(self.at) || self.acts(self.at)))
+        {
             // `customers who …`: a noun ends where the next one has its own article.
             core.parts.push(self.at);
             self.at += 1;
@@ -38,6 +40,21 @@ impl Parser<'_> {
         const VERBS: [&str; 7] = ["spent", "spend", "spends", "spending", "earned", "earn", "earns"];
         self.chunk(at)
             .is_some_and(|c| c.words.len() == 1 && c.words.iter().any(|w| VERBS.contains(&w.as_str())))
+    }
+
+    /// `physicians prescribe a drug`: behind those who do it, and before what it is done to, a word that is also
+    /// the name of a table is a verb.
+    pub(super) fn acts(&self, at: usize) -> bool {
+        let verb = self.kw(at) == Some(Kw::Verb)
+            && self.chunk(at).is_some_and(|c| c.words.len() == 1 && !c.text.ends_with('s') && !c.capital);
+        let many = at.checked_sub(1).and_then(|b| self.chunk(b)).is_some_and(|c| {
+            c.kw.is_none() && c.link.table_score() >= super::super::chunk_full() && c.text.ends_with('s')
+        });
+        let object = self.chunk(at + 1).is_some_and(|c| {
+            let article = c.words.iter().any(|w| ["a", "an", "the", "any"].contains(&w.as_str()));
+            article || c.number.is_some() || matches!(c.kw, Some(Kw::Prep | Kw::Cmp(_) | Kw::Not))
+        });
+        verb && many && object
     }
 
     fn before_noun(&mut self, core: &mut Core) {

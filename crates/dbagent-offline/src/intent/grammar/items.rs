@@ -78,7 +78,9 @@ impl Parser<'_> {
         if self.inside_text(here) {
             return;
         }
-        if self.is_noun(here) && !matches!(chunk.kw, Some(Kw::Agg(_) | Kw::First | Kw::Last | Kw::Superl(..)))
+        if self.is_noun(here)
+            && !self.acts(here)
+            && !matches!(chunk.kw, Some(Kw::Agg(_) | Kw::First | Kw::Last | Kw::Superl(..)))
         {
             if let Some(core) = self.core() {
                 self.noun(core);
@@ -93,7 +95,9 @@ impl Parser<'_> {
         let phrase = chunk.phrase();
         match kw {
             Kw::And | Kw::But => {
+                self.verb_alone();
                 self.state.and = true;
+                self.state.but |= kw == Kw::But;
                 self.at += 1;
             }
             Kw::Or => {

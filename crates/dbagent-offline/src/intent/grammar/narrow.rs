@@ -181,12 +181,47 @@ impl Parser<'_> {
         let mut at = self.at + 1;
         // `a` in `starts with a` is the text, not an article, where nothing follows it.
         while matches!(self.kw(at), Some(Kw::Skip))
-            && self.chunk(at + 1).is_some_and(|c| !c.symbol && c.kw != Some(Kw::Prep))
+            && self.chunk(at + 1).is_some_and(|c| {
+                !c.symbol && matches!(c.kw, None | Some(Kw::Verb | Kw::Figure(_) | Kw::Skip))
+            })
         {
             at += 1;
         }
+        // `contain the letter "a"`: the word only says what kind of text follows.
+        let kinds = [
+            "letter",
+            "letters",
+            "word",
+            "words",
+            "string",
+            "substring",
+            "text",
+            "phrase",
+            "character",
+            "characters",
+        ];
+        let kind = self.chunk(at).is_some_and(|c| !c.quoted && kinds.contains(&c.phrase().as_str()));
+        if kind && self.chunk(at + 1).is_some_and(|c| c.quoted || c.text.chars().count() == 1 && !c.symbol) {
+            at += 1;
+        }
         let chunk = self.chunk(at)?;
-        if chunk.symbol {
+        // `starting with the oldest`: an order, and no text.
+        let orders = matches!(
+            chunk.kw,
+            Some(
+                Kw::Superl(..)
+                    | Kw::Extreme(_)
+                    | Kw::Most
+                    | Kw::Fewest
+                    | Kw::First
+                    | Kw::Last
+                    | Kw::Sort
+                    | Kw::Asc
+                    | Kw::Desc
+                    | Kw::Alphabetical
+            )
+        );
+        if chunk.symbol || (orders && !chunk.quoted) {
             return None;
         }
         self.at = at + 1;

@@ -28,7 +28,9 @@ impl Resolver<'_> {
         let (column, op, operand) = match (noun, adjective) {
             (Some(noun), _) if noun.is_column() => {
                 let near = self.around(self.last);
-                (self.column(noun, &near)?, op, operand.clone())
+                let column = self.column(noun, &near)?;
+                self.whose_year(item, noun, column)?;
+                (column, op, operand.clone())
             }
             (_, Some((_, adjective))) => {
                 let Some((column, up)) = self.adjective(adjective, operand)? else {
@@ -36,6 +38,7 @@ impl Resolver<'_> {
                         .with([self.intent.subject])
                         .into());
                 };
+                self.one_measure(adjective, column);
                 (column, if up { op } else { op.mirrored() }, operand.clone())
             }
             _ => {
@@ -49,6 +52,22 @@ impl Resolver<'_> {
             }
         };
         self.compare_column(item.neg, column, op, &operand, share)
+    }
+
+    /// `the fees for a campus in the year 1996`: the year of the fees or of the campus.
+    fn whose_year(&self, item: &Item, noun: &Noun, column: ColumnId) -> Result<(), Stop> {
+        let subject = self.intent.subject;
+        let said = self.schema.column(column);
+        let timed = said.class == Class::Date || said.label.has("year");
+        if !timed || noun.table.is_some() || item.rel != "in" || column.table == subject {
+            return Ok(());
+        }
+        let twin = self.schema.columns(subject).find(|(_, c)| c.label == said.label).map(|(id, _)| id);
+        let Some(twin) = twin else { return Ok(()) };
+        let (a, b) = (self.schema.spoken_column(column), self.schema.spoken_column(twin));
+        Err(Unsure::new(format!("whether {a} or {b} is meant is not clear"))
+            .with([column.table, subject])
+            .into())
     }
 
     fn compare_column(
@@ -163,6 +182,27 @@ impl Resolver<'_> {
                 .with([table])
                 .into());
         };
+        // `card 4560…`, where a card has a number beside its key.
+        let numbered: Vec<ColumnId> = self
+            .schema
+            .columns(table)
+            .filter(|(id, c)| {
+                let own = &self.schema.table(table).label;
+                let says = |w: &String| ["number", "no"].contains(&w.as_str());
+                *id != key
+                    && !c.links
+                    && c.label.words.last().is_some_and(says)
+                    && c.label.words.iter().all(|w| says(w) || own.has(w))
+            })
+            .map(|(id, _)| id)
+            .collect();
+        if !numbered.is_empty() {
+            let list: Vec<String> =
+                numbered.iter().chain([&key]).map(|c| self.schema.spoken_column(*c)).collect();
+            return Err(Unsure::new(format!("the number {value} may be {}", list.join(" or ")))
+                .with([table])
+                .into());
+        }
         self.note(format!("the number is taken as {}", self.schema.spoken_column(key)));
         let value = self.converted(key, *value, None);
         self.cond(Test::In(vec![key], vec![value]), op == Op::Ne, share);

@@ -17,6 +17,19 @@ impl Resolver<'_> {
         let near = self.around(self.last);
         let (column, note) = measure::date_column(self.schema, &near, &item.hints)?;
         if noun.core.each || item.rel == "by" || item.rel == "per" || self.adds_up() {
+            let plain = self.ask == Ask::List && self.explicit && self.intent.outputs.is_empty();
+            if plain
+                && !self.adds_up()
+                && self.intent.rank.is_none()
+                && self.rank.is_none()
+                && !self.later_figures()
+            {
+                // `rentals by month`: how many there are in each.
+                let rows = Measure { agg: Agg::Count, of: Measured::Rows(self.intent.subject) };
+                self.note("the number in each group is meant");
+                self.explicit = false;
+                self.wish(Wish::Fixed(rows), Use::Show);
+            }
             self.note(note.unwrap_or_default());
             self.add_key(Key::Part(part, column));
             return Ok(());

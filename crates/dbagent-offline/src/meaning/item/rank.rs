@@ -33,6 +33,7 @@ impl Resolver<'_> {
                     .with([table])
                     .into());
                 };
+                self.one_measure(adjective, column);
                 let descending = measure::descends(rank.dir, up);
                 return self.rank_by_column(column, rank, Some(descending));
             }
@@ -132,6 +133,7 @@ impl Resolver<'_> {
             RankBy::Adjective(adjective) => {
                 for table in self.last.into_iter().chain([subject]) {
                     if let Some((column, up)) = measure::adjective_column(self.schema, adjective, table) {
+                        self.one_measure(adjective, column);
                         return self.rank_by_column(column, rank, Some(measure::descends(rank.dir, up)));
                     }
                 }

@@ -24,7 +24,10 @@ impl Resolver<'_> {
         let mut beside: Vec<ColumnId> =
             noun.columns.iter().filter(|(_, s)| *s >= 60).map(|(c, _)| *c).collect();
         if let Some(before) = &self.last_values
-            && item.is_some_and(|i| i.or || i.and)
+            && item.is_some_and(|i| {
+                (i.or || i.and || i.neg && i.hints.is_empty())
+                    && !i.hints.iter().any(|h| self.sentence.hints.contains(h))
+            })
         {
             beside.extend(before);
         }
@@ -58,6 +61,18 @@ impl Resolver<'_> {
             return Err(Unsure::new(format!("“{}” was not found in the database", value.text)));
         }
         let found = pick::hits(self.schema, &value.hits, &around, &value.text)?;
+        self.only_inside(&found, linked, &value.text)?;
+        self.said_owner(noun, value, &found)?;
+        self.acting(item, value, &found)?;
+        // `the founder of X`: what has a founder is called X.
+        let of_subject = item.is_some_and(|i| i.rel == "of")
+            && found
+                .first()
+                .and_then(|h| h.columns.first())
+                .is_some_and(|c| c.table == self.intent.subject || Some(c.table) == self.last);
+        if !of_subject {
+            pick::one_owner(self.schema, &found, &value.hits, &around, &value.text)?;
+        }
         if let (Some(last), Some(table)) =
             (self.last, found.first().and_then(|h| h.columns.first()).map(|c| c.table))
             && linked
@@ -70,6 +85,54 @@ impl Resolver<'_> {
             return Err(Unsure::new(format!("“{}” was not found as {}", value.text, noun.head_text)));
         }
         Ok(found)
+    }
+
+    /// `films in English`: that a title holds the word does not say so.
+    fn only_inside(&self, found: &[Hit], linked: bool, text: &str) -> Result<(), Unsure> {
+        let Some(hit) = found.first().filter(|h| linked && !h.exact) else { return Ok(()) };
+        let own = hit
+            .columns
+            .iter()
+            .find(|c| c.table == self.intent.subject && self.schema.name_columns(c.table).contains(c));
+        match own {
+            Some(c) => {
+                let name = self.schema.spoken_column(*c);
+                Err(Unsure::new(format!("“{text}” is no value, and is found only inside {name}"))
+                    .with([c.table]))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// `notes for teachers with the last name X`, where only a student is called so.
+    fn said_owner(&self, noun: &Noun, value: &Named, found: &[Hit]) -> Result<(), Unsure> {
+        let Some(last) = self.last.filter(|_| noun.is_column() && noun.table.is_none()) else {
+            return Ok(());
+        };
+        let best = noun.columns.iter().map(|(_, s)| *s).max().unwrap_or_default();
+        let own: Vec<ColumnId> =
+            noun.columns.iter().filter(|(c, s)| c.table == last && *s == best).map(|(c, _)| *c).collect();
+        let elsewhere = found.first().and_then(|h| h.columns.first()).filter(|c| c.table != last).copied();
+        let (Some(own), Some(other)) = (own.first(), elsewhere) else { return Ok(()) };
+        if self.schema.edge_at(*own).is_some_and(|(_, e)| e.to == other.table) {
+            // The link holds what the other is called.
+            return Ok(());
+        }
+        let (own, other) = (self.schema.spoken_column(*own), self.schema.spoken_column(other));
+        Err(Unsure::new(format!("“{}” is not found in {own}, but in {other}", value.text)).with([last]))
+    }
+
+    /// `users followed by Mary`: who acts is another row than what is acted on.
+    fn acting(&self, item: Option<&Item>, value: &Named, found: &[Hit]) -> Result<(), Unsure> {
+        let by = item.is_some_and(|i| i.rel == "by");
+        let Some(first) = found.first().and_then(|h| h.columns.first()).filter(|_| by) else { return Ok(()) };
+        let subject = self.intent.subject;
+        if first.table == subject && self.schema.name_columns(subject).contains(first) {
+            let table = &self.schema.table(subject).name.name;
+            let why = format!("“by {}” is another row of {table} than the one that is asked for", value.text);
+            return Err(Unsure::new(why).with([subject]));
+        }
+        Ok(())
     }
 
     /// Whether a value can belong to the subject and to the table named last, each on a way of its own.
@@ -130,7 +193,9 @@ impl Resolver<'_> {
         for value in &noun.values {
             let found = self.hits_of(noun, value, Some(item))?;
             let Some(columns) = found.first().map(|h| h.columns.clone()) else { continue };
-            let joined = (item.or || item.and)
+            // `neither Rock nor Jazz`: denied like the one before.
+            let nor = item.neg && self.intent.conds.last().is_some_and(|c| c.neg) && item.hints.is_empty();
+            let joined = (item.or || item.and || nor)
                 && self.last_values.as_ref() == Some(&columns)
                 && found.iter().all(|h| h.exact);
             if joined && self.join_values(item, &columns, &found) {
@@ -161,6 +226,12 @@ impl Resolver<'_> {
             self.schema.distance(subject, c.table).is_some() || self.intent.keys.contains(&Key::Column(*c))
         });
         let neg_before = self.intent.conds.last().is_some_and(|c| c.neg);
+        // `did not order Wine but ordered Flour`, `not Wine but Flour`, `Wine and not Flour`: the second is
+        // another statement than the first.
+        let own_verb = item.hints.iter().any(|h| self.sentence.hints.contains(h)) || item.have;
+        if item.neg != neg_before && (item.neg || item.but || own_verb) {
+            return false;
+        }
         if to_one && item.and && self.chunks.iter().any(|c| c.kw == Some(Kw::Both)) {
             // One row has one value; both ask for something that its group has.
             return false;
