@@ -403,10 +403,10 @@ fn first_column(batches: &[RecordBatch]) -> String {
     text
 }
 
-/// A line for each warning about the figures of a plan, and nothing of the database's own words.
-fn notes(warnings: &[PlanWarning]) -> String {
+/// A line for each warning about the figures of a plan: nothing in it is of the database's own words.
+fn notes(warnings: &[PlanWarning]) -> impl Iterator<Item = String> + '_ {
     let figures = warnings.iter().filter(|w| matches!(w, PlanWarning::EstimateOff { .. }));
-    figures.map(|warning| format!("Note: {warning}.\n")).collect()
+    figures.map(|warning| format!("Note: {warning}."))
 }
 
 /// Turns rows into what the model reads: design's table of observations.
@@ -424,14 +424,17 @@ fn shape(
         context.metrics.too_large();
         let at_least = if rows.ending.is_complete() { "" } else { "≥ " };
         let more = u64::from(rows.ending.more_rows);
-        let text = format!(
+        let mut text = format!(
             "REFUSED: {why}. Size: {at_least}{} × {}, {at_least}{}. Nothing of it is shown. Aggregate in the database, \
-             name fewer columns, filter, or lower the limit.{}",
+             name fewer columns, filter, or lower the limit.",
             noun.counted(rows.ending.rows + more),
             counted(columns as u64, "column", "columns"),
-            counted(tokens, "token", "tokens"),
-            format!("\n{}", notes(&rows.warnings)).trim_end()
+            counted(tokens, "token", "tokens")
         );
+        for note in notes(&rows.warnings) {
+            text.push('\n');
+            text.push_str(&note);
+        }
         ToolOutput { text, is_error: true, artifact: Some(Artifact::Rows(rows)) }
     };
     let table = render_rows(&rows.schema, &rows.batches, g.max_cell_chars);
@@ -465,6 +468,9 @@ fn shape(
     }
     let count = rows.ending.rows;
     head.push_str(&format!("{}, {}\n", noun.counted(count), counted(columns as u64, "column", "columns")));
-    head.push_str(&notes(&rows.warnings));
+    for note in notes(&rows.warnings) {
+        head.push_str(&note);
+        head.push('\n');
+    }
     ToolOutput::text(format!("{head}{table}")).with_artifact(Artifact::Rows(rows))
 }
