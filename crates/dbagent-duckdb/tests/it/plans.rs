@@ -58,7 +58,7 @@ async fn a_large_read_is_compared_with_what_the_engine_expected() {
     let session = scratch.session().await;
     let reviewed = async |statement: &str| {
         let estimate = session.estimate(&cleared(&session, statement).await, &call()).await.unwrap().unwrap();
-        let rows = run_up_to(&session, statement, None, &call()).await.rows().len() as u64;
+        let rows = run_up_to(&session, Request::text(statement), None, &call()).await.rows().len() as u64;
         (rows, estimate.review(rows, true, Duration::ZERO))
     };
     // How many partners a row has is not known: a few are expected, and each has every one of its kind.
