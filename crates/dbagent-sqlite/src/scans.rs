@@ -54,7 +54,8 @@ pub(crate) fn warnings(db: &Connection, statement: &str) -> Result<Vec<PlanWarni
         let name = db.query_row(&sql, [page], |row| row.get::<_, String>(0)).optional()?;
         let Some(name) = name else { continue };
         let Some(entry) = schema::find_in(db, &schema, &name)? else { continue };
-        let rows = match counter.rows(&entry)? {
+        // A policy may keep the functions from us that count.
+        let rows = match counter.rows(&entry).unwrap_or_default() {
             RowCount::Exactly(rows) | RowCount::About(rows) | RowCount::AtLeast(rows) => rows,
             RowCount::Unknown => continue,
         };
