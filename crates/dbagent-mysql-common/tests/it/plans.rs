@@ -52,7 +52,9 @@ async fn a_table_that_is_read_whole_is_named() {
     let name = if is_mysql() { format!("{}.over_it", scratch.name()) } else { "over_it".to_owned() };
     assert_eq!(
         said,
-        [format!("{name} is read whole, about 100,001 rows, and no condition is known to leave most of them out")]
+        [format!(
+            "{name} is read whole, about 100,001 rows, and no condition is known to leave most of them out"
+        )]
     );
     assert!(!plan.text.contains("read whole") && plan.hints.is_empty(), "{plan:?}");
     for (statement, warnings) in [
@@ -125,7 +127,8 @@ async fn an_index_is_proposed_only_where_it_would_save_more_than_half() {
     let few = hints(by_name).await;
     let name = if is_mysql() { format!("{}.over_it", scratch.name()) } else { "over_it".to_owned() };
     assert!(
-        few.len() == 1 && few[0].starts_with(&format!("an index on {name} (name) would lower the cost from about ")),
+        few.len() == 1
+            && few[0].starts_with(&format!("an index on {name} (name) would lower the cost from about ")),
         "{few:?}"
     );
     for statement in [
