@@ -319,6 +319,7 @@ mod tests {
             batches: vec![batch],
             estimate: dbagent::estimate::Estimate::UNKNOWN,
             elapsed: std::time::Duration::ZERO,
+            warnings: Vec::new(),
         })
     }
 

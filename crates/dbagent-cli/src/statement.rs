@@ -86,9 +86,10 @@ async fn run(
             return Ok(refused(app, &refusal, &statement));
         }
     };
-    if let Err(refusal) = session.estimate(&cleared, call).await? {
-        return Ok(refused(app, &refusal, &statement));
-    }
+    let estimate = match session.estimate(&cleared, call).await? {
+        Ok(estimate) => estimate,
+        Err(refusal) => return Ok(refused(app, &refusal, &statement)),
+    };
     let started = Instant::now();
     let mut rows = session.read(cleared, call)?;
     let mut writer = RowsWriter::new(wanted.format, out);
@@ -112,6 +113,9 @@ async fn run(
     drop(busy);
     let written = writer.finish(&schema, &ending)?;
     app.ui.note(&format!("{}, {}", counted(ending.rows, "row", "rows"), time(elapsed)));
+    if let Some(warning) = estimate.review(ending.rows, ending.is_complete(), elapsed) {
+        app.ui.note(&warning.to_string());
+    }
     app.ui.shortened(written.shortened);
     if ending.more_rows {
         app.ui.always(&format!(

@@ -38,6 +38,8 @@ struct Call {
     statement: Option<String>,
     refusal: Option<Refusal>,
     ran: Option<(u64, bool, Duration)>,
+    /// What is worth a word about its plan.
+    warnings: Vec<String>,
 }
 
 /// Columns before the figures of a step.
@@ -52,6 +54,8 @@ const MAX_VALUES: (usize, usize) = (160, 10_000);
 pub(crate) const SAMPLE: &str = "sample";
 /// Characters of an event in the trace.
 const MAX_TRACE: usize = 4_000;
+/// Characters of a warning about a plan.
+const MAX_WARNING: usize = 300;
 /// Lines of an error.
 const MAX_ERROR_LINES: usize = 4;
 
@@ -106,6 +110,11 @@ impl<'a> Steps<'a> {
                     call.ran = Some((*rows, *complete, *elapsed));
                 }
             }
+            EventKind::Warned { key, warning } => {
+                if let Some(call) = self.calls.get_mut(key) {
+                    call.warnings.push(warning.to_string());
+                }
+            }
             _ => {}
         }
     }
@@ -146,6 +155,7 @@ impl<'a> Steps<'a> {
             statement: None,
             refusal: None,
             ran: None,
+            warnings: Vec::new(),
         }
     }
 }
@@ -187,6 +197,8 @@ impl Call {
         let tool = paint.bold(pad(&shown(&self.tool, 40), TOOL_WIDTH, false));
         let mut lines = vec![format!("{mark} {tool} {arguments}{figures}{}", paint.dim(time(elapsed)))];
         lines.extend(below.into_iter().map(|line| format!("    {line}")));
+        let notes = self.warnings.iter().flat_map(|warning| wrap(&shown(warning, MAX_WARNING), room));
+        lines.extend(notes.map(|line| format!("    {}", paint.dim(line))));
         lines
     }
 
@@ -447,6 +459,22 @@ mod tests {
         assert_eq!(time(Duration::from_micros(10)), "under 1 ms");
         assert_eq!(time(Duration::from_millis(12)), "12 ms");
         assert_eq!(time(Duration::from_millis(1_250)), "1.2 s");
+    }
+
+    #[test]
+    fn what_is_worth_a_word_stands_below_its_call() {
+        let ui = crate::ui::tests::ui(0);
+        let call = Call {
+            tool: "query".to_owned(),
+            arguments: String::new(),
+            began: Instant::now(),
+            statement: Some("SELECT 1".to_owned()),
+            refusal: None,
+            ran: Some((21, true, Duration::from_secs(3))),
+            warnings: vec!["about 2 rows were expected and 21 came".to_owned()],
+        };
+        let lines = call.lines("", false, None, "rows", &ui);
+        assert_eq!(lines.last().unwrap(), "    about 2 rows were expected and 21 came", "{lines:?}");
     }
 
     #[test]

@@ -225,11 +225,11 @@ impl Drop for Busy<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use dbagent::ErrorKind;
 
-    fn ui(verbose: u8) -> Ui {
+    pub(crate) fn ui(verbose: u8) -> Ui {
         Ui {
             paint: Paint::PLAIN,
             width: None,

@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use crate::catalog::{Described, ObjectPage};
-use crate::estimate::{Estimate, Plan};
+use crate::estimate::{Estimate, Plan, PlanWarning};
 use crate::rows::Ending;
 use crate::text::{bytes, counted};
 
@@ -121,4 +121,6 @@ pub struct RowsArtifact {
     pub estimate: Estimate,
     /// How long it took.
     pub elapsed: std::time::Duration,
+    /// What is worth a word about its plan, now that it has run.
+    pub warnings: Vec<PlanWarning>,
 }

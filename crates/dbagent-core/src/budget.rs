@@ -34,6 +34,10 @@ pub struct Budgets {
     /// Bytes of results that one run keeps for the host, all calls together: 64 MiB. Over it the oldest are
     /// dropped, and say so; what the model reads stays the same.
     pub artifact_bytes: u64,
+    /// Tokens of the conversation in one request to the model: 100,000, or what its window leaves where that is
+    /// less. Over it old results are shortened, then old turns left out behind one line; the thread keeps both.
+    #[schemars(range(min = 1))]
+    pub history_tokens: u64,
 }
 
 impl Default for Budgets {
@@ -46,6 +50,7 @@ impl Default for Budgets {
             parallel_calls: 4,
             calls_per_turn: 32,
             artifact_bytes: 64 << 20,
+            history_tokens: 100_000,
         }
     }
 }

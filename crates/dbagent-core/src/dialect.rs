@@ -15,6 +15,7 @@ pub use registry::{FILE_HEAD, Registry, RegistryError};
 use crate::account::RoleSetup;
 use crate::context::CallContext;
 use crate::error::Result;
+use crate::estimate::PlanWarning;
 use crate::guard::Parsed;
 use crate::guardrails::{Guardrails, StatementLimits};
 use crate::json::Json;
@@ -30,6 +31,9 @@ pub type ParseFn = fn(&Request, &ParseContext) -> Result<Parsed>;
 
 /// Opens a session on a target.
 pub type OpenFn = for<'a> fn(&'a Target, &'a OpenContext) -> BoxFuture<'a, Result<Box<dyn Session>>>;
+
+/// Reads what a statement that explains another one printed, one line or one document after the other. Pure.
+pub type PlanFn = fn(&str) -> Vec<PlanWarning>;
 
 /// Everything dbagent knows of one kind of database.
 ///
@@ -66,6 +70,7 @@ pub struct Dialect {
     role_setup: Option<RoleSetup>,
     extensions: &'static [&'static str],
     magic: &'static [Magic],
+    plan_reader: Option<PlanFn>,
 }
 
 inventory::collect!(Dialect);
@@ -151,6 +156,7 @@ impl Dialect {
             role_setup: None,
             extensions: &[],
             magic: &[],
+            plan_reader: None,
         }
     }
 
@@ -187,6 +193,12 @@ impl Dialect {
     /// Sets the credential keys; any other key is an error.
     pub const fn credential_keys(mut self, keys: &'static [CredentialKey]) -> Self {
         self.credential_keys = keys;
+        self
+    }
+
+    /// Sets what reads a plan that the model had printed with its real figures, as `EXPLAIN ANALYZE` does.
+    pub const fn plan_reader(mut self, read: PlanFn) -> Self {
+        self.plan_reader = Some(read);
         self
     }
 
@@ -310,6 +322,11 @@ impl Dialect {
     /// Bytes that stand in files that are databases of this kind; one of these is enough.
     pub const fn file_magic(&self) -> &'static [Magic] {
         self.magic
+    }
+
+    /// What a printed plan with real figures tells; nothing where the dialect does not read any.
+    pub fn read_plan(&self, printed: &str) -> Vec<PlanWarning> {
+        self.plan_reader.map(|read| read(printed)).unwrap_or_default()
     }
 
     /// A request that counts the rows of an object, where the dialect has one.

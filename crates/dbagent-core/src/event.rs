@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 
 use crate::ErrorKind;
+use crate::estimate::PlanWarning;
 use crate::fact::FactRecord;
 use crate::setup::SetupChange;
 
@@ -101,6 +102,13 @@ pub enum EventKind {
         /// How long it took.
         elapsed: Duration,
     },
+    /// Something about a statement's plan is worth a word, now that it has run. Follows its [`Ran`](Self::Ran).
+    Warned {
+        /// Our key of the call.
+        key: String,
+        /// What it is.
+        warning: PlanWarning,
+    },
 }
 
 /// Sends events of one thread to whoever watches. Nobody watching is fine.
@@ -166,6 +174,10 @@ impl ProgressSender {
             statement: statement.to_owned(),
             refusal: refusal.cloned(),
         });
+    }
+
+    pub(crate) fn warned(&self, warning: &PlanWarning) {
+        self.send(|key| EventKind::Warned { key, warning: warning.clone() });
     }
 
     pub(crate) fn ran(&self, rows: u64, complete: bool, elapsed: Duration) {

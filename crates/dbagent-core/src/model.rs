@@ -78,6 +78,9 @@ pub struct ModelProfile {
     pub replay_extras: bool,
     /// Characters of ordinary text per token, for estimates.
     pub chars_per_token: f32,
+    /// Whether it needs every message whole, as a planner does that reads results back: then no old result is
+    /// shortened for it, and no turn left out.
+    pub whole_history: bool,
     /// What its tokens cost; unknown when absent.
     pub price: Option<Price>,
 }
@@ -93,6 +96,7 @@ impl Default for ModelProfile {
             schema_with_tools: false,
             replay_extras: false,
             chars_per_token: 4.0,
+            whole_history: false,
             price: None,
         }
     }

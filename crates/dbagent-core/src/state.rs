@@ -56,11 +56,13 @@ pub struct RunState {
     pub ended: Option<RunEnd>,
     /// What the agent was made of; unknown in logs that do not say it.
     pub setup: Option<Setup>,
+    /// Where in the conversation it begins: the place of its question.
+    pub from: usize,
 }
 
 impl Default for RunState {
     fn default() -> Self {
-        Self { number: 0, turns: 0, calls: 0, usage: Usage::NOTHING, ended: None, setup: None }
+        Self { number: 0, turns: 0, calls: 0, usage: Usage::NOTHING, ended: None, setup: None, from: 0 }
     }
 }
 
@@ -129,7 +131,8 @@ impl State {
         }
         match &record.fact {
             Fact::RunStarted { run, input, setup, .. } => {
-                self.run = RunState { number: *run, setup: setup.clone(), ..RunState::default() };
+                let from = self.messages.len();
+                self.run = RunState { number: *run, setup: setup.clone(), from, ..RunState::default() };
                 self.messages.push(Message::user(input.clone()));
             }
             Fact::RunResumed { setup } => self.run.setup = Some(setup.clone()),

@@ -32,6 +32,7 @@ mod ident;
 mod lake;
 mod location;
 mod parse;
+mod plan;
 mod pool;
 mod read;
 mod resolve;

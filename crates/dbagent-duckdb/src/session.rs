@@ -150,7 +150,7 @@ impl Session for DuckdbSession {
         }
         let (text, params) = (cleared.text().to_owned(), cleared.params().clone());
         self.judged(call, "estimate", cleared.parsed().clone(), move |conn, call| {
-            read::estimate(conn, &text, &params, call)
+            Ok(read::planned(conn, &text, &params, call)?.0)
         })
         .await
     }
@@ -170,9 +170,9 @@ impl Session for DuckdbSession {
         }
         let (text, params) = (cleared.text().to_owned(), cleared.params().clone());
         self.judged(call, "explain", cleared.parsed().clone(), move |conn, call| {
-            let estimate = read::estimate(conn, &text, &params, call)?;
+            let (estimate, warnings) = read::planned(conn, &text, &params, call)?;
             let text = read::plan(conn, &text, &params, call)?;
-            Ok(Plan { text, estimate })
+            Ok(Plan { text, estimate, warnings, ..Plan::default() })
         })
         .await
     }

@@ -4,9 +4,11 @@
 //! rows that it gives; MariaDB and MySQL 8 list tables with what each contributes, and leave out what happens
 //! to the rows afterwards. [`shape`] looks for that in the text.
 
+mod condition;
 mod listed;
 mod nested;
 mod shape;
+mod worth;
 
 use dbagent_core::estimate::Estimate;
 use dbagent_core::serde_json::Value;
@@ -15,13 +17,39 @@ use dbagent_core::serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Amount {
     out: f64,
+    /// Whether that is only a bound from above.
+    at_most: bool,
     scanned: f64,
     cost: Option<f64>,
 }
 
+pub(crate) use worth::{Candidate, Worth, would_help};
+
 /// The estimate by a plan in JSON and the text that it is of.
 pub(crate) fn read(json: &str, text: &str) -> Estimate {
-    let Ok(plan) = dbagent_core::serde_json::from_str::<Value>(json) else { return Estimate::UNKNOWN };
+    match parse(json) {
+        Some(plan) => estimate(&plan, text),
+        None => Estimate::UNKNOWN,
+    }
+}
+
+/// The estimate, and what is worth a word in the plan. `tables` are those that the text names.
+pub(crate) fn read_closely(json: &str, text: &str, tables: Vec<String>) -> (Estimate, Worth) {
+    let mut worth = Worth::among(tables);
+    let Some(plan) = parse(json) else { return (Estimate::UNKNOWN, worth) };
+    match (plan.get("query_plan"), plan.get("query_block")) {
+        (Some(root), _) => nested::remarks(root, &mut worth),
+        (None, Some(block)) => listed::remarks(block, shape::of(text), &mut worth),
+        (None, None) => {}
+    }
+    (estimate(&plan, text), worth)
+}
+
+fn parse(json: &str) -> Option<Value> {
+    dbagent_core::serde_json::from_str(json).ok()
+}
+
+fn estimate(plan: &Value, text: &str) -> Estimate {
     let amount = match (plan.get("query_plan"), plan.get("query_block")) {
         (Some(root), _) => nested::amount(root),
         (None, Some(block)) => listed::amount(block).map(|amount| {
@@ -29,7 +57,7 @@ pub(crate) fn read(json: &str, text: &str) -> Estimate {
             let most = if shape.one_row { Some(1.0) } else { None };
             let limit = shape.limit.map(|n| n as f64);
             let out = [most, limit].into_iter().flatten().fold(amount.out, f64::min);
-            Amount { out, ..amount }
+            Amount { out, at_most: amount.at_most && !shape.one_row, ..amount }
         }),
         (None, None) => None,
     };
@@ -37,6 +65,7 @@ pub(crate) fn read(json: &str, text: &str) -> Estimate {
     Estimate {
         // A statistic that says 0 is a guess, and a guess of nothing would let everything through.
         rows_out: count(amount.out.max(1.0)),
+        at_most: amount.at_most,
         rows_scanned: count(amount.scanned),
         bytes: None,
         cost: amount.cost,
@@ -116,6 +145,89 @@ mod tests {
             table(7, 100)
         );
         assert_eq!(rows(&union, "SELECT 1 UNION SELECT i FROM t"), (Some(8), Some(7)));
+    }
+
+    /// Warnings as the first form of MySQL's plans and MariaDB's give them.
+    fn worth(block: &str, text: &str) -> Vec<String> {
+        let json = format!(r#"{{"query_block": {block}}}"#);
+        let (_, worth) = read_closely(&json, text, vec!["big".to_owned()]);
+        let hints = worth.candidates.iter().map(|c| c.hint.to_string());
+        worth.warnings.iter().map(ToString::to_string).chain(hints).collect()
+    }
+
+    #[test]
+    fn the_first_form_of_plans_names_tables_that_are_read_whole() {
+        let table = |rows: u32, filtered: &str, condition: &str| {
+            format!(
+                r#""table": {{"table_name": "b", "access_type": "ALL", "rows_examined_per_scan": {rows},
+                "rows_produced_per_join": 1, "filtered": "{filtered}", {condition}
+                "cost_info": {{"read_cost": "440.75", "eval_cost": "22372.20", "prefix_cost": "22812.95"}}}}"#
+            )
+        };
+        let cost = r#""cost_info": {"query_cost": "22812.95"}"#;
+        let read =
+            "big is read whole, about 223,722 rows, and no condition is known to leave most of them out";
+        let whole = table(223_722, "100.00", "");
+        assert_eq!(worth(&format!("{{{cost}, {whole}}}"), "SELECT * FROM big b"), [read]);
+        assert!(worth(&format!("{{{cost}, {whole}}}"), "SELECT * FROM big b LIMIT 5").is_empty());
+        let sorted = format!(r#"{{{cost}, "ordering_operation": {{"using_filesort": true, {whole}}}}}"#);
+        assert_eq!(worth(&sorted, "SELECT * FROM big b ORDER BY name LIMIT 5"), [read]);
+        let in_order = format!(r#"{{{cost}, "ordering_operation": {{"using_filesort": false, {whole}}}}}"#);
+        assert!(worth(&in_order, "SELECT * FROM big b ORDER BY name LIMIT 5").is_empty());
+        let just_under = table(100_000, "100.00", "");
+        assert!(worth(&format!("{{{cost}, {just_under}}}"), "SELECT * FROM big b").is_empty());
+        let half = table(223_722, "50.00", "");
+        assert!(worth(&format!("{{{cost}, {half}}}"), "SELECT * FROM big b").is_empty());
+        let few = table(223_722, "0.01", r#""attached_condition": "(`shop`.`b`.`name` = 'x')","#);
+        assert_eq!(
+            worth(&format!("{{{cost}, {few}}}"), "SELECT * FROM big b WHERE name = 'x'"),
+            [
+                "an index on big (name) would lower the cost from about 22,813 to about 570, by the plan's own figures"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_join_by_a_hash_is_no_loop() {
+        let join = |more: &str, cost: &str| {
+            format!(
+                r#"{{"cost_info": {{"query_cost": "99000.00"}}, "nested_loop": [
+                {{"table": {{"table_name": "a", "access_type": "ref", "rows_examined_per_scan": 10, "filtered": "100.00",
+                  "cost_info": {{"read_cost": "1", "eval_cost": "1", "prefix_cost": "2"}}}}}},
+                {{"table": {{"table_name": "c", "access_type": "ref", "rows_examined_per_scan": 10, "filtered": "100.00", {more}
+                  "cost_info": {{"read_cost": "1", "eval_cost": "1", "prefix_cost": "{cost}"}}}}}}]}}"#
+            )
+        };
+        assert_eq!(
+            worth(&join("", "10000.10"), "SELECT 1"),
+            ["a nested loop costs about 10,000 in the planner's unit; over 10,000 is much"]
+        );
+        assert!(worth(&join("", "10000.00"), "SELECT 1").is_empty());
+        assert!(worth(&join(r#""using_join_buffer": "hash join","#, "20000.00"), "SELECT 1").is_empty());
+    }
+
+    #[test]
+    fn a_plan_says_where_its_rows_are_only_a_bound() {
+        let table =
+            r#"{"table": {"table_name": "t", "rows": 100, "filtered": 50, "attached_condition": "t.a = 1"}}"#;
+        let at_most = |block: &str, text: &str| {
+            let json = format!(r#"{{"query_block": {block}}}"#);
+            read(&json, text).at_most
+        };
+        let listed = format!(r#"{{"nested_loop": [{table}]}}"#);
+        assert!(!at_most(&listed, "SELECT * FROM t"));
+        assert!(at_most(&listed.replace("50", "100"), "SELECT * FROM t"));
+        assert!(!at_most(&listed.replace("50", "100"), "SELECT count(*) FROM t"));
+        let grouped = format!(r#"{{"filesort": {{"temporary_table": {listed}}}}}"#);
+        assert!(at_most(&grouped, "SELECT a FROM t GROUP BY a"));
+        let nested = |rows: &str| {
+            format!(
+                r#"{{"query_plan": {{"access_type": "sort", "inputs": [{{"access_type": "temp_table_aggregate"{rows},
+                "inputs": [{{"access_type": "table", "table_name": "t", "estimated_rows": 100.0}}]}}]}}}}"#
+            )
+        };
+        assert!(read(&nested(""), "").at_most);
+        assert!(!read(&nested(r#", "estimated_rows": 9.0"#), "").at_most);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use dbagent_core::account::Probe;
 use dbagent_core::catalog::{Described, ObjectPage, Page};
 use dbagent_core::context::CallContext;
-use dbagent_core::estimate::{Estimate, Plan};
+use dbagent_core::estimate::{Estimate, Hint, Plan};
 use dbagent_core::guard::{Needs, Resolution, StatementClass};
 use dbagent_core::guardrails::StatementLimits;
 use dbagent_core::rows::Sink;
@@ -24,6 +24,7 @@ use sqlx::{Connection as _, MySqlConnection, MySqlPool};
 use crate::catalog::{self, Scope};
 use crate::connect::Opener;
 use crate::error;
+use crate::estimate::Candidate;
 use crate::flavor::{Flavor, Server};
 use crate::pool::{Left, Pool};
 use crate::read::{self, Ended, Failed};
@@ -179,8 +180,20 @@ impl MySqlSession {
             Err(e) if e.kind() == ErrorKind::Unsupported => return Ok(Estimate::UNKNOWN),
             Err(e) => return Err(e),
         };
-        let plan = rows.into_iter().next().and_then(|row| row.into_iter().next()).and_then(|(_, json)| json);
-        Ok(plan.map_or(Estimate::UNKNOWN, |json| estimate::read(&json, cleared.text())))
+        Ok(first(rows).map_or(Estimate::UNKNOWN, |json| estimate::read(&json, cleared.text())))
+    }
+
+    /// The hints among the candidates: those whose columns have no index yet. Asks only if there are any.
+    async fn hints(&self, candidates: Vec<Candidate>, call: &CallContext) -> Result<Vec<Hint>> {
+        let mut hints = Vec::new();
+        for candidate in candidates {
+            let name = ObjectName { namespace: candidate.schema.clone(), name: candidate.table.clone() };
+            let described = self.describe(&[name], call).await?;
+            if described.found.first().is_some_and(|table| estimate::would_help(&candidate, table)) {
+                hints.push(candidate.hint);
+            }
+        }
+        Ok(hints)
     }
 
     /// The error about a VECTOR with the columns that it may be, and what to write for each: those that the
@@ -225,6 +238,19 @@ impl MySqlSession {
             known.insert(needs.clone(), (until, resolution.clone()));
         }
     }
+}
+
+/// The one value of the one row.
+fn first(rows: Vec<Vec<(String, Option<String>)>>) -> Option<String> {
+    rows.into_iter().next()?.into_iter().next()?.1
+}
+
+/// The tables that a statement names, each once.
+fn tables(cleared: &Cleared) -> Vec<String> {
+    let mut names: Vec<String> = cleared.parsed().objects.iter().map(|o| o.name.name.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// What a judged statement may leave on its connection. A pure read leaves nothing; what a policy allowed
@@ -341,7 +367,13 @@ impl Session for MySqlSession {
                 .op("explain")
                 .hint("give the SELECT itself; EXPLAIN and SHOW are run as queries"));
         }
-        let estimate = self.planned(cleared, call).await?;
+        let json = match self.explained(call, "explain", "EXPLAIN FORMAT=JSON", cleared).await {
+            Ok(rows) => first(rows).unwrap_or_default(),
+            // A read that the server has no plan of this kind for.
+            Err(e) if e.kind() == ErrorKind::Unsupported => String::new(),
+            Err(e) => return Err(e),
+        };
+        let (estimate, worth) = estimate::read_closely(&json, cleared.text(), tables(cleared));
         let rows = match self.server_kind() {
             Server::MySql => match self.explained(call, "explain", "EXPLAIN FORMAT=TREE", cleared).await {
                 Err(e) if e.kind() == ErrorKind::Unsupported => {
@@ -351,7 +383,8 @@ impl Session for MySqlSession {
             },
             Server::MariaDb => self.explained(call, "explain", "EXPLAIN", cleared).await?,
         };
-        Ok(Ok(Plan { text: estimate::plan_text(&rows), estimate }))
+        let hints = self.hints(worth.candidates, call).await?;
+        Ok(Ok(Plan { text: estimate::plan_text(&rows), estimate, warnings: worth.warnings, hints }))
     }
 
     async fn server(&self, _call: &CallContext) -> Result<String> {

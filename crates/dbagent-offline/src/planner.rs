@@ -46,7 +46,13 @@ impl Model for Offline {
     }
 
     fn profile(&self) -> ModelProfile {
-        ModelProfile { schema_with_tools: true, chars_per_token: CHARS_PER_TOKEN, ..ModelProfile::default() }
+        ModelProfile {
+            schema_with_tools: true,
+            chars_per_token: CHARS_PER_TOKEN,
+            // It reads the schema and its look-ups back from what the tools said.
+            whole_history: true,
+            ..ModelProfile::default()
+        }
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {

@@ -110,7 +110,8 @@ pub const DIALECT: Dialect = Dialect::new("postgres", parse::parse, open)
     .prompt(include_str!("prompt.md"))
     .count(count)
     .sample(sample)
-    .role_setup(RoleSetup::new(account::statements, account::apply));
+    .role_setup(RoleSetup::new(account::statements, account::apply))
+    .plan_reader(plan::read_printed);
 
 dbagent_core::inventory::submit! { DIALECT }
 

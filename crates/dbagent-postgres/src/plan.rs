@@ -1,9 +1,12 @@
-//! What the planner says: estimates, and what in a plan is worth a warning.
+//! What the planner says: estimates, and what in a plan is worth a word.
+
+mod condition;
+mod printed;
+mod reading;
 
 use dbagent_core::context::CallContext;
-use dbagent_core::estimate::{Estimate, Plan};
+use dbagent_core::estimate::{Estimate, Hint, Plan};
 use dbagent_core::serde_json::Value;
-use dbagent_core::text::thousands;
 use dbagent_core::{Error, ErrorKind, Params, Result};
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row as _};
@@ -12,6 +15,9 @@ use crate::bind;
 use crate::error::stopped;
 use crate::pool::Link;
 use crate::read::{failed, parameters, prepare};
+
+pub(crate) use printed::read as read_printed;
+use reading::{Candidate, Reading, Statistics};
 
 const AS_JSON: &str = "EXPLAIN (VERBOSE, FORMAT JSON) ";
 const AS_TEXT: &str = "EXPLAIN ";
@@ -23,14 +29,12 @@ const STATISTICS: &str = "SELECT n.nspname::text, c.relname::text, c.reltuples::
      FROM unnest($1::text[], $2::text[]) AS w(s, t) \
      JOIN pg_namespace n ON n.nspname = w.s JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.t";
 
-/// A scan of more rows than this is worth a look.
-const MANY_ROWS: f64 = 100_000.0;
-/// A condition that keeps more than this share of the rows is no filter.
-const SELECTIVE: f64 = 0.5;
-/// Bytes that a row takes in a hash beside its columns.
-const HASHED: f64 = 32.0;
-/// A nested loop of more than this cost is worth a look.
-const COSTLY: f64 = 10_000.0;
+/// What stands against an index on a column: its type, where it is compared as text, or that there is one.
+const COLUMNS: &str = "SELECT w.s, w.t, w.a, t.typname = 'varchar', EXISTS (SELECT FROM pg_index i \
+       WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL AND i.indkey[0] = a.attnum) \
+     FROM unnest($1::text[], $2::text[], $3::text[]) AS w(s, t, a) \
+     JOIN pg_namespace n ON n.nspname = w.s JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.t \
+     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = w.a JOIN pg_type t ON t.oid = a.atttypid";
 
 /// Estimates a query: rows that come out, rows that are read for it, bytes, cost.
 ///
@@ -42,10 +46,10 @@ pub(crate) async fn estimate(
     params: &Params,
     call: &CallContext,
 ) -> Result<Estimate> {
-    Ok(read(link, text, params, call).await?.0)
+    Ok(planned(link, text, params, call).await?.0)
 }
 
-/// The plan in the server's own words, and below it what is worth a warning.
+/// The plan in the server's own words, and what in it is worth a word.
 ///
 /// # Errors
 /// What the server says of the text.
@@ -55,20 +59,20 @@ pub(crate) async fn explain(
     params: &Params,
     call: &CallContext,
 ) -> Result<Plan> {
-    let (estimate, warnings) = read(link, text, params, call).await?;
+    let (estimate, reading) = planned(link, text, params, call).await?;
     let lines = run(link, AS_TEXT, text, params, call).await?;
     let read: sqlx::Result<Vec<String>> = lines.iter().map(|row| row.try_get(0)).collect();
-    let mut lines = link.done(read, call, "explain")?;
-    lines.extend(warnings.into_iter().map(|w| format!("Note: {w}")));
-    Ok(Plan { text: lines.join("\n"), estimate })
+    let text = link.done(read, call, "explain")?.join("\n");
+    let hints = hints(link, reading.candidates, call).await?;
+    Ok(Plan { text, estimate, warnings: reading.warnings, hints })
 }
 
-async fn read(
+async fn planned(
     link: &mut Link,
     text: &str,
     params: &Params,
     call: &CallContext,
-) -> Result<(Estimate, Vec<String>)> {
+) -> Result<(Estimate, Reading)> {
     let rows = run(link, AS_JSON, text, params, call).await?;
     let json = rows
         .first()
@@ -78,17 +82,16 @@ async fn read(
         Error::new(ErrorKind::Internal, "the server showed a plan that is no JSON").op("explain")
     })?;
     let top = plan.get(0).and_then(|p| p.get("Plan")).cloned().unwrap_or_default();
-    let statistics = statistics(link, &top, call).await?;
-    let mut reading = Reading { statistics, scanned: 0.0, warnings: Vec::new() };
-    reading.node(&top, 1.0);
+    let reading = Reading::of(&top, statistics(link, &top, call).await?);
     let (rows, width) = (number(&top, "Plan Rows"), number(&top, "Plan Width"));
     let estimate = Estimate {
         rows_out: rows.map(count),
         rows_scanned: Some(count(reading.scanned)),
         bytes: rows.zip(width).map(|(r, w)| count(r * w)),
         cost: number(&top, "Total Cost"),
+        ..Estimate::UNKNOWN
     };
-    Ok((estimate, reading.warnings))
+    Ok((estimate, reading))
 }
 
 /// Runs words of ours before a judged text, with its parameters bound.
@@ -120,24 +123,6 @@ async fn run(
     }
 }
 
-/// Rows by schema and table, and the memory of a hash.
-#[derive(Default)]
-struct Statistics {
-    tables: Vec<(String, String, f64)>,
-    hash_memory: Option<f64>,
-}
-
-impl Statistics {
-    fn rows(&self, node: &Value) -> Option<f64> {
-        let (schema, table) = relation(node)?;
-        self.tables
-            .iter()
-            .find(|(s, t, _)| s == schema && t == table)
-            .map(|(_, _, rows)| *rows)
-            .filter(|r| *r >= 0.0)
-    }
-}
-
 async fn statistics(link: &mut Link, top: &Value, call: &CallContext) -> Result<Statistics> {
     let mut wanted = Vec::new();
     relations(top, &mut wanted);
@@ -156,6 +141,39 @@ async fn statistics(link: &mut Link, top: &Value, call: &CallContext) -> Result<
         hash_memory: rows.first().map(|(_, _, _, memory)| *memory),
         tables: rows.into_iter().map(|(s, t, rows, _)| (s, t, rows)).collect(),
     })
+}
+
+/// The hints among the candidates: those whose columns have no index yet. Asks only if there are any.
+async fn hints(link: &mut Link, candidates: Vec<Candidate>, call: &CallContext) -> Result<Vec<Hint>> {
+    if candidates.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (mut schemas, mut tables, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+    for candidate in &candidates {
+        for column in &candidate.columns {
+            schemas.push(candidate.schema.clone());
+            tables.push(candidate.table.clone());
+            columns.push(column.name.clone());
+        }
+    }
+    let query = sqlx::query_as::<_, (String, String, String, bool, bool)>(COLUMNS)
+        .bind(schemas)
+        .bind(tables)
+        .bind(columns)
+        .persistent(link.keeps_statements());
+    let rows =
+        call.bound("explain", query.fetch_all(link.start()?)).await.map_err(|_| stopped(call, "explain"))?;
+    let known = link.done(rows, call, "explain")?;
+    let helps = |candidate: &Candidate| {
+        candidate.columns.iter().all(|column| {
+            known.iter().any(|(schema, table, name, is_varchar, has_index)| {
+                (schema, table, name) == (&candidate.schema, &candidate.table, &column.name)
+                    && !has_index
+                    && (*is_varchar || !column.as_text)
+            })
+        })
+    };
+    Ok(candidates.into_iter().filter(helps).map(|candidate| candidate.hint).collect())
 }
 
 fn children(node: &Value) -> impl Iterator<Item = &Value> {
@@ -187,109 +205,4 @@ fn number(node: &Value, key: &str) -> Option<f64> {
 )]
 fn count(x: f64) -> u64 {
     x.max(0.0).round() as u64
-}
-
-struct Reading {
-    statistics: Statistics,
-    scanned: f64,
-    warnings: Vec<String>,
-}
-
-impl Reading {
-    /// Reads a node that runs this many times.
-    fn node(&mut self, node: &Value, times: f64) {
-        let kind = node.get("Node Type").and_then(Value::as_str).unwrap_or_default();
-        let rows = number(node, "Plan Rows").unwrap_or_default();
-        if kind.ends_with("Scan") && children(node).next().is_none() {
-            let whole = if kind == "Seq Scan" { self.statistics.rows(node) } else { None };
-            self.scanned += whole.unwrap_or(rows).max(rows) * times;
-            self.scan(node, rows, whole);
-        }
-        if kind == "Nested Loop"
-            && let Some(cost) = number(node, "Total Cost")
-            && cost > COSTLY
-        {
-            self.warnings.push(format!(
-                "a nested loop of cost {}: an index on the column of the join would save most of it",
-                thousands(count(cost))
-            ));
-        }
-        if kind == "Hash"
-            && let (Some(width), Some(memory)) = (number(node, "Plan Width"), self.statistics.hash_memory)
-            && rows * (width + HASHED) > memory
-        {
-            self.warnings.push(format!(
-                "a hash of about {} bytes is over its memory of {} and goes to disk: join fewer rows or columns",
-                thousands(count(rows * (width + HASHED))),
-                thousands(count(memory))
-            ));
-        }
-        // The inner side of a nested loop runs once for each row of the outer one.
-        let mut inner = times;
-        for (index, child) in children(node).enumerate() {
-            let of_loop = kind == "Nested Loop" && index == 1;
-            self.node(child, if of_loop { inner } else { times });
-            if kind == "Nested Loop" && index == 0 {
-                inner = times * number(child, "Plan Rows").unwrap_or(1.0).max(1.0);
-            }
-        }
-    }
-
-    fn scan(&mut self, node: &Value, rows: f64, whole: Option<f64>) {
-        let (Some(whole), Some((schema, table))) = (whole, relation(node)) else { return };
-        if whole > MANY_ROWS && rows > whole * SELECTIVE {
-            self.warnings.push(format!(
-                "{schema}.{table} is read whole, about {} rows, without a condition that leaves most of them out",
-                thousands(count(whole))
-            ));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use dbagent_core::serde_json::json;
-
-    use super::*;
-
-    fn reading(tables: &[(&str, f64)]) -> Reading {
-        let tables = tables.iter().map(|(t, r)| ("public".to_owned(), (*t).to_owned(), *r)).collect();
-        Reading {
-            statistics: Statistics { tables, hash_memory: Some(1_000.0) },
-            scanned: 0.0,
-            warnings: Vec::new(),
-        }
-    }
-
-    fn scan(table: &str, rows: u64) -> Value {
-        json!({"Node Type": "Seq Scan", "Schema": "public", "Relation Name": table, "Plan Rows": rows})
-    }
-
-    #[test]
-    fn a_scan_reads_the_whole_table_whatever_it_keeps() {
-        let mut r = reading(&[("big", 1_000_000.0)]);
-        r.node(&json!({"Node Type": "Aggregate", "Plan Rows": 1, "Plans": [scan("big", 1_000_000)]}), 1.0);
-        assert_eq!(count(r.scanned), 1_000_000);
-        assert_eq!(r.warnings.len(), 1, "{:?}", r.warnings);
-        let mut r = reading(&[("big", 1_000_000.0)]);
-        r.node(&scan("big", 10), 1.0);
-        assert_eq!((count(r.scanned), r.warnings.len()), (1_000_000, 0));
-    }
-
-    #[test]
-    fn loops_and_hashes_are_weighed() {
-        let mut r = reading(&[]);
-        let inner = json!({"Node Type": "Index Scan", "Plan Rows": 2});
-        r.node(
-            &json!({"Node Type": "Nested Loop", "Total Cost": 20_000.0, "Plans": [scan("a", 100), inner]}),
-            1.0,
-        );
-        assert_eq!((count(r.scanned), r.warnings.len()), (300, 1));
-        let mut r = reading(&[]);
-        r.node(
-            &json!({"Node Type": "Hash", "Plan Rows": 1_000, "Plan Width": 8, "Plans": [scan("a", 1_000)]}),
-            1.0,
-        );
-        assert_eq!(r.warnings.len(), 1);
-    }
 }

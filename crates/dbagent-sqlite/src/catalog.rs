@@ -50,7 +50,7 @@ fn listed_schemas(db: &Connection) -> Result<Vec<String>> {
 }
 
 /// A name as it is shown: objects of the file itself need no namespace.
-fn shown(entry: &Entry) -> ObjectName {
+pub(crate) fn shown(entry: &Entry) -> ObjectName {
     named(&entry.schema, &entry.name)
 }
 

@@ -39,6 +39,7 @@ mod parse;
 mod pool;
 mod read;
 mod resolve;
+mod scans;
 mod schema;
 mod session;
 #[cfg(feature = "testing")]

@@ -20,7 +20,7 @@ use crate::error::{Phase, translate, translate_under};
 use crate::location::Location;
 use crate::pool::Pool;
 use crate::resolve::Resolver;
-use crate::{catalog, parse, read, schema};
+use crate::{catalog, parse, read, scans, schema};
 
 /// Connections of one session to one file.
 pub(crate) const CONNECTIONS: u32 = 4;
@@ -161,13 +161,19 @@ impl Session for SqliteSession {
                     Ok(statement) => drop(statement),
                 }
                 // The judged text, from its first word on, behind the words that ask for its plan.
-                let sql = format!("EXPLAIN QUERY PLAN {}", parse::from_first_word(&text));
+                let statement_text = parse::from_first_word(&text);
+                let sql = format!("EXPLAIN QUERY PLAN {statement_text}");
                 let mut statement = conn
                     .patiently(call, || conn.db.prepare(&sql))
                     .map_err(|e| translate_under(e, Phase::Compile, call))?;
                 bind(&mut statement, &params)?;
-                let text = read::plan(&mut statement, call)?;
-                Ok(Ok(Plan { text, estimate: Estimate::UNKNOWN }))
+                let plan = read::plan(&mut statement, call)?;
+                conn.watch.set_catalogue(true);
+                let warnings = conn.patiently(call, || scans::warnings(&conn.db, statement_text));
+                conn.watch.set_catalogue(false);
+                let warnings =
+                    warnings.map_err(|e| translate_under(e, Phase::Compile, call).op("explain"))?;
+                Ok(Ok(Plan { text: plan, warnings, ..Plan::default() }))
             })
             .await
     }

@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod calls;
+mod history;
 mod reply;
 
 use std::hash::{BuildHasher as _, RandomState};

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{Database, call_context, feedback};
 use crate::artifact::Artifact;
+use crate::estimate::Plan;
 use crate::json::Json;
 use crate::observe::Frame;
 use crate::request::{Params, Request};
@@ -94,7 +95,7 @@ impl Tool for Explain {
         let limit = self.database.target().guardrails.max_result_tokens;
         let mut frame = Frame::new();
         frame.prose(&plan.text);
-        let text = frame.close();
+        let text = format!("{}{}", frame.close(), remarks(&plan));
         let tokens = estimate_tokens(&text, 4.0);
         if tokens > limit {
             return Ok(ToolOutput::feedback(format!(
@@ -118,4 +119,19 @@ impl Tool for Explain {
         };
         Ok(ToolOutput::text(format!("{head}\n{text}")).with_artifact(Artifact::Plan { statement, plan }))
     }
+}
+
+/// What is worth a word about a plan. Names of tables and columns are in it, so it is framed too.
+fn remarks(plan: &Plan) -> String {
+    if plan.warnings.is_empty() && plan.hints.is_empty() {
+        return String::new();
+    }
+    let mut frame = Frame::new();
+    for warning in &plan.warnings {
+        frame.prose(&warning.to_string());
+    }
+    for hint in &plan.hints {
+        frame.prose(&hint.to_string());
+    }
+    format!("\nWorth knowing about this plan:\n{}", frame.close())
 }

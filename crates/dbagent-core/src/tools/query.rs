@@ -1,10 +1,11 @@
 //! `query` (or a dialect's own verbs), `count` and `sample`: the one road from a request to an observation.
 
 use std::sync::Arc;
-use std::time::Instant;
 
+use arrow_array::RecordBatch;
 use async_trait::async_trait;
 use serde_json::json;
+use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::describe::object_name;
@@ -13,11 +14,13 @@ use crate::artifact::{Artifact, RowsArtifact};
 use crate::context::CallContext;
 use crate::dialect::Verb;
 use crate::error::{Error, ErrorKind};
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, PlanWarning};
+use crate::guard::StatementClass;
 use crate::guardrails::OnOverflow;
 use crate::json::Json;
 use crate::name::ObjectName;
 use crate::request::{Params, Request};
+use crate::rows::Cell;
 use crate::session::Verdict;
 use crate::text::{counted, estimate_tokens, thousands};
 use crate::tool::{
@@ -339,6 +342,7 @@ async fn road(
             ))));
         }
     };
+    let shows_a_plan = cleared.parsed().class == StatementClass::Explain;
     let started = Instant::now();
     // Counted while they stream: what came before a read failed was fetched too.
     let mut fetched = 0;
@@ -374,7 +378,35 @@ async fn road(
     };
     context.metrics.query(ending.rows, ending.bytes, elapsed);
     context.progress.ran(ending.rows, ending.is_complete(), elapsed);
-    Ok(Ok(RowsArtifact { statement, schema, batches, ending, estimate, elapsed }))
+    let warnings: Vec<PlanWarning> = if shows_a_plan {
+        database.dialect().read_plan(&first_column(&batches))
+    } else {
+        estimate.review(ending.rows, ending.is_complete(), elapsed).into_iter().collect()
+    };
+    for warning in &warnings {
+        context.progress.warned(warning);
+    }
+    Ok(Ok(RowsArtifact { statement, schema, batches, ending, estimate, elapsed, warnings }))
+}
+
+/// The texts of the first column, one a line: what EXPLAIN prints.
+fn first_column(batches: &[RecordBatch]) -> String {
+    let mut text = String::new();
+    for batch in batches {
+        for row in 0..batch.num_rows() {
+            if let Cell::Text(line) | Cell::Json(line) = Cell::at(batch, 0, row) {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+/// A line for each warning about the figures of a plan: nothing in it is of the database's own words.
+fn notes(warnings: &[PlanWarning]) -> impl Iterator<Item = String> + '_ {
+    let figures = warnings.iter().filter(|w| matches!(w, PlanWarning::EstimateOff { .. }));
+    figures.map(|warning| format!("Note: {warning}."))
 }
 
 /// Turns rows into what the model reads: design's table of observations.
@@ -392,13 +424,17 @@ fn shape(
         context.metrics.too_large();
         let at_least = if rows.ending.is_complete() { "" } else { "≥ " };
         let more = u64::from(rows.ending.more_rows);
-        let text = format!(
+        let mut text = format!(
             "REFUSED: {why}. Size: {at_least}{} × {}, {at_least}{}. Nothing of it is shown. Aggregate in the database, \
              name fewer columns, filter, or lower the limit.",
             noun.counted(rows.ending.rows + more),
             counted(columns as u64, "column", "columns"),
             counted(tokens, "token", "tokens")
         );
+        for note in notes(&rows.warnings) {
+            text.push('\n');
+            text.push_str(&note);
+        }
         ToolOutput { text, is_error: true, artifact: Some(Artifact::Rows(rows)) }
     };
     let table = render_rows(&rows.schema, &rows.batches, g.max_cell_chars);
@@ -432,5 +468,9 @@ fn shape(
     }
     let count = rows.ending.rows;
     head.push_str(&format!("{}, {}\n", noun.counted(count), counted(columns as u64, "column", "columns")));
+    for note in notes(&rows.warnings) {
+        head.push_str(&note);
+        head.push('\n');
+    }
     ToolOutput::text(format!("{head}{table}")).with_artifact(Artifact::Rows(rows))
 }

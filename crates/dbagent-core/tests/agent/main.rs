@@ -4,6 +4,7 @@
 mod enduring;
 mod golden;
 mod guarding;
+mod history;
 mod hosting;
 mod observations;
 mod properties;

@@ -2,7 +2,9 @@
 //!
 //! Statements are words: `rows N [W]` returns N rows (with a text of W characters each), `endless` returns
 //! rows until it is stopped, `frozen` never answers and ignores every stop, `torn N` fails and `doubted N` is
-//! refused after N rows, `fail`, `gone`, `write`, `estimate N`, `wide N` a value of N bytes.
+//! refused after N rows, `fail`, `gone`, `write`, `estimate N`, `wide N` a value of N bytes. `expect N W M` returns
+//! N rows where M were expected, `slow N W M` does so after 2,001 ms by the clock of the tests, `late N W M`
+//! after 1,000. `explain N` prints N.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -10,7 +12,7 @@ use std::time::Duration;
 
 use dbagent_core::catalog::{Described, ObjectDetail, ObjectKind, ObjectPage, Page, RowCount};
 use dbagent_core::context::CallContext;
-use dbagent_core::estimate::Estimate;
+use dbagent_core::estimate::{Estimate, Hint, Plan, PlanWarning, ScanCost};
 use dbagent_core::guard::{Needs, Parsed, Refusal, Resolution, StatementClass};
 use dbagent_core::model::{
     Model, ModelError, ModelErrorKind, ModelEvent, ModelProfile, ModelRequest, ModelStream, Reply, ToolCall,
@@ -29,6 +31,9 @@ pub(crate) const WORDS: Dialect = Dialect::new("words", parse, open)
     .name("Words")
     .language("word")
     .count(|_| Request::text("rows 1"))
+    .plan_reader(|printed| {
+        PlanWarning::estimate_off(1, printed.trim().parse().unwrap_or_default(), true).into_iter().collect()
+    })
     .sample(|_| Request::text("rows 50"))
     .capabilities(Capabilities { positional_parameters: Support::Yes, ..Capabilities::NONE });
 
@@ -38,9 +43,9 @@ fn parse(request: &Request, _: &ParseContext) -> Result<Parsed> {
     let word = request.as_str().split(' ').next().unwrap_or_default();
     assert!(word != "panic", "a parser that fails inside");
     Ok(match word {
-        "rows" | "endless" | "frozen" | "torn" | "doubted" | "fail" | "gone" | "estimate" | "wide" => {
-            Parsed::new(StatementClass::Read, Effects::READ)
-        }
+        "rows" | "endless" | "frozen" | "torn" | "doubted" | "fail" | "gone" | "estimate" | "wide"
+        | "expect" | "slow" | "late" => Parsed::new(StatementClass::Read, Effects::READ),
+        "explain" => Parsed::new(StatementClass::Explain, Effects::READ),
         "write" => Parsed::new(StatementClass::Delete, Effects::READ | Effects::WRITE),
         other => return Err(Error::new(ErrorKind::Syntax, format!("near {other:?}: syntax error")).at(0)),
     })
@@ -51,6 +56,13 @@ fn open<'a>(_: &'a Target, _: &'a OpenContext) -> BoxFuture<'a, Result<Box<dyn S
 }
 
 struct Words;
+
+/// Lets time pass without waiting for it.
+async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
 
 fn number(text: &str, at: usize) -> usize {
     text.split(' ').nth(at).and_then(|n| n.parse().ok()).unwrap_or_default()
@@ -86,10 +98,22 @@ impl Session for Words {
 
     async fn estimate(&self, cleared: &Cleared, _: &CallContext) -> Result<Outcome<Estimate>> {
         let rows = number(cleared.text(), 1) as u64;
-        Ok(Ok(if cleared.text().starts_with("estimate") {
-            Estimate { rows_out: Some(rows), ..Estimate::UNKNOWN }
-        } else {
-            Estimate::UNKNOWN
+        let expected = match cleared.text().split(' ').next() {
+            Some("estimate") => Some(rows),
+            Some("expect" | "slow" | "late") => Some(number(cleared.text(), 3) as u64),
+            _ => None,
+        };
+        Ok(Ok(Estimate { rows_out: expected, ..Estimate::UNKNOWN }))
+    }
+
+    async fn explain(&self, cleared: &Cleared, _: &CallContext) -> Result<Outcome<Plan>> {
+        let rows = number(cleared.text(), 1) as f64;
+        let scan = ScanCost { total: 5_000.0, cost: 5_000.0, rows, kept: 1.0 };
+        Ok(Ok(Plan {
+            text: "SCAN apples".to_owned(),
+            estimate: Estimate::UNKNOWN,
+            warnings: PlanWarning::full_scan("ap|ples", rows, None).into_iter().collect(),
+            hints: Hint::index_for_scan("apples", vec!["size".to_owned()], scan).into_iter().collect(),
         }))
     }
 
@@ -104,6 +128,8 @@ impl Session for Words {
             }
             "gone" => return Err(Error::new(ErrorKind::Connection, "the server went away")),
             "frozen" => std::future::pending::<()>().await,
+            "slow" => pass(Duration::from_millis(2_001)).await,
+            "late" => pass(Duration::from_millis(1_000)).await,
             _ => {}
         }
         let mut writer = sink.into_writer(vec![
@@ -112,14 +138,17 @@ impl Session for Words {
         ]);
         let rows = if word == "endless" { usize::MAX } else { number(&text, 1) };
         let width = if word == "wide" { number(&text, 1) } else { number(&text, 2).max(1) };
-        for n in 0..if word == "wide" { 1 } else { rows } {
+        for n in 0..if word == "wide" || word == "explain" { 1 } else { rows } {
             if call.is_over() {
                 return Err(call.over("read"));
             }
             if writer.begin_row() == Flow::Stop {
                 break;
             }
-            writer.int(i64::try_from(n).unwrap_or_default())?;
+            match word {
+                "explain" => writer.text(&number(&text, 1).to_string())?,
+                _ => writer.int(i64::try_from(n).unwrap_or_default())?,
+            }
             writer.text(&"x".repeat(width))?;
             if writer.end_row().await? == Flow::Stop {
                 break;

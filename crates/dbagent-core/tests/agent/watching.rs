@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::support::{Answerer, Script, says, soon};
+use crate::support::{Answerer, Script, asks, database, says, soon};
+use dbagent_core::artifact::Artifact;
 use dbagent_core::budget::Budgets;
 use dbagent_core::event::{Event, EventKind};
 use dbagent_core::fact::{Fact, FactRecord};
 use dbagent_core::model::{Reply, ToolCall};
 use dbagent_core::store::{Appended, Decision, Lease, MemoryStore, PendingApproval, Store};
-use dbagent_core::{Agent, Error, ErrorKind, Result, async_trait};
+use dbagent_core::{Agent, Error, ErrorKind, Guardrails, Result, async_trait};
 
 /// A store that can be read once, or written a number of times.
 struct Failing {
@@ -129,4 +130,25 @@ async fn an_end_that_is_in_the_log_is_the_last_event() {
     assert!(
         matches!(&seen.last().unwrap().kind, EventKind::Fact(r) if matches!(r.fact, Fact::RunEnded { .. }))
     );
+}
+
+#[tokio::test]
+async fn a_warning_about_a_plan_follows_the_end_of_its_statement() {
+    let script = Script::new([asks("slow 21 1 2"), says("done")]);
+    let agent = Agent::builder(Arc::new(script)).database(database(Guardrails::default())).build().unwrap();
+    let run = agent.start("t", "q");
+    let mut seen = Vec::new();
+    for event in all(&run).await {
+        match event.kind {
+            EventKind::Ran { rows, .. } => seen.push(format!("ran {rows}")),
+            EventKind::Warned { key, warning } => seen.push(format!("{key}: {warning}")),
+            _ => {}
+        }
+    }
+    assert_eq!(seen.len(), 2, "{seen:?}");
+    assert_eq!(seen[0], "ran 21");
+    assert!(seen[1].starts_with("t1c0: about 2 rows were expected and 21 came"), "{seen:?}");
+    let answer = soon(run.outcome()).await.unwrap();
+    let Some((_, Artifact::Rows(rows))) = answer.artifacts.first() else { panic!("{answer:?}") };
+    assert_eq!(rows.warnings.len(), 1);
 }

@@ -18,6 +18,8 @@ mod fuzz;
 #[cfg(test)]
 mod lake;
 #[cfg(test)]
+mod plans;
+#[cfg(test)]
 mod stopping;
 #[cfg(test)]
 mod support;

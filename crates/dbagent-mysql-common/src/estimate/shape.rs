@@ -33,6 +33,8 @@ pub(super) struct Shape {
     pub(super) one_row: bool,
     /// At most so many.
     pub(super) limit: Option<u64>,
+    /// Whether a query within it has a limit of its own.
+    pub(super) inner_limit: bool,
 }
 
 /// Looks at the outermost query of a text.
@@ -61,6 +63,7 @@ pub(super) fn of(text: &str) -> Shape {
             aggregated = true;
         }
         if !open.is_empty() {
+            shape.inner_limit |= word == "LIMIT";
             continue;
         }
         match word.as_str() {
@@ -116,21 +119,22 @@ mod tests {
 
     #[test]
     fn only_the_outermost_query_counts() {
-        let one = Shape { one_row: true, limit: None };
+        let one = Shape { one_row: true, ..Shape::default() };
+        let inner = Shape { inner_limit: true, ..one };
         let many = Shape::default();
         for (text, shape) in [
             ("SELECT count(*) FROM t", one),
-            ("select 1 + sum(a) / count(b) from t where x in (select y from u limit 3)", one),
-            ("WITH c AS (SELECT * FROM t LIMIT 5) SELECT max(a) FROM c", one),
+            ("select 1 + sum(a) / count(b) from t where x in (select y from u limit 3)", inner),
+            ("WITH c AS (SELECT * FROM t LIMIT 5) SELECT max(a) FROM c", inner),
             ("SELECT (SELECT max(x) FROM u) FROM t", many),
             ("SELECT sum(a) OVER (PARTITION BY b) FROM t", many),
             ("SELECT a, count(*) FROM t GROUP BY a", many),
             ("SELECT count(*) FROM t UNION SELECT a FROM t", many),
             ("SELECT `count` FROM t", many),
             ("SELECT 'count(*)' FROM t", many),
-            ("SELECT * FROM t LIMIT 7", Shape { one_row: false, limit: Some(7) }),
-            ("SELECT * FROM t ORDER BY a LIMIT 10, 7", Shape { one_row: false, limit: Some(7) }),
-            ("SELECT * FROM t LIMIT 7 OFFSET 10", Shape { one_row: false, limit: Some(7) }),
+            ("SELECT * FROM t LIMIT 7", Shape { limit: Some(7), ..Shape::default() }),
+            ("SELECT * FROM t ORDER BY a LIMIT 10, 7", Shape { limit: Some(7), ..Shape::default() }),
+            ("SELECT * FROM t LIMIT 7 OFFSET 10", Shape { limit: Some(7), ..Shape::default() }),
             ("SELECT * FROM t LIMIT ?", many),
             ("SELECT 'limit 5' FROM t", many),
             ("SELECT 'open", many),

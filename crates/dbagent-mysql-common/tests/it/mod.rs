@@ -9,6 +9,7 @@ mod hygiene;
 mod login;
 mod lost;
 pub(crate) mod modes;
+mod plans;
 mod stopping;
 pub(crate) mod support;
 mod types;

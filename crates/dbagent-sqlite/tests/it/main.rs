@@ -24,6 +24,8 @@ mod host;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod plans;
+#[cfg(test)]
 mod reads;
 #[cfg(test)]
 mod stopping;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tracing::Instrument as _;
 
-use super::Driver;
+use super::{Driver, history};
 use crate::context::CallContext;
 use crate::error::Result;
 use crate::event::{EventKind, EventSender};
@@ -47,6 +47,7 @@ impl Driver<'_> {
             cancel: self.cancel.child_token(),
             deadline: Some(self.deadline),
         };
+        history::fit(&mut request, self.state.run.from, &agent.budgets, &profile);
         for middleware in &agent.middleware {
             middleware.before_model(&self.state, &mut request).await?;
         }
