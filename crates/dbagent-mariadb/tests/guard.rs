@@ -20,6 +20,8 @@ const STILL_CHANGE: &[&str] = &[
     "own-ma-565",
     "own-ma-574",
     "own-ma-578",
+    "own-ma-641",
+    "own-ma-643",
     "own-ma-647",
 ];
 

@@ -1,5 +1,5 @@
-//! The conformance suite of the testkit on scratch databases: of the newest server, of the oldest that can be
-//! had, and of the newest behind PgBouncer.
+//! The conformance suite of the testkit on scratch databases: of the newest server, of one in wide use, of the
+//! oldest that the dialect is for, and of the newest behind PgBouncer.
 
 #[cfg(test)]
 #[expect(dead_code, reason = "the suite needs a part of what the other tests share")]
@@ -27,6 +27,12 @@ mod on_the_old_server {
 }
 
 #[cfg(test)]
+mod on_the_oldest_server {
+    use super::{PostgresFixture, Server};
+    dbagent_testkit::dialect_conformance!(fixture = PostgresFixture::new(Server::Oldest));
+}
+
+#[cfg(test)]
 mod behind_a_pooler {
     use super::{PostgresFixture, Server};
     dbagent_testkit::dialect_conformance!(fixture = PostgresFixture::new(Server::BehindPooler));
@@ -36,6 +42,7 @@ mod behind_a_pooler {
 enum Server {
     Newest,
     Old,
+    Oldest,
     BehindPooler,
 }
 
@@ -54,6 +61,7 @@ impl PostgresFixture {
         match self.server {
             Server::Newest | Server::BehindPooler => "DBAGENT_TEST_POSTGRES_URL",
             Server::Old => "DBAGENT_TEST_POSTGRES_OLD_URL",
+            Server::Oldest => "DBAGENT_TEST_POSTGRES_OLDEST_URL",
         }
     }
 
@@ -215,7 +223,6 @@ impl Fixture for PostgresFixture {
                 "CREATE TABLE kit_as AS SELECT 1 AS a",
                 "SELECT 1 AS a INTO kit_into",
                 "WITH d AS (DELETE FROM orders RETURNING *) SELECT * FROM d",
-                "MERGE INTO orders USING users ON orders.user_id = users.id WHEN MATCHED THEN DELETE",
                 "SELECT * FROM users FOR UPDATE",
                 "SELECT nextval('kit_sequence')",
                 "REFRESH MATERIALIZED VIEW kit_view",
@@ -228,6 +235,11 @@ impl Fixture for PostgresFixture {
             ]
             .map(Request::text),
         );
+        if self.server != Server::Oldest {
+            // Version 15 brought it.
+            let merge = "MERGE INTO orders USING users ON orders.user_id = users.id WHEN MATCHED THEN DELETE";
+            material.writes.push(Request::text(merge));
+        }
         material.default_namespace = Some("public".to_owned());
         material.comment = Some((ObjectName::new("orders"), "what people bought".to_owned()));
         material

@@ -83,6 +83,17 @@ const SERVICES: &[Service] = &[
     },
     Service {
         info: Info {
+            name: "postgres-oldest",
+            about: "PostgreSQL 13, the oldest that the dialect is for",
+            prefix: "DBAGENT_TEST_POSTGRES_OLDEST_",
+            first: "URL",
+            client: "mvn",
+            needs: None,
+        },
+        kind: Kind::Server(&postgres::OLDEST),
+    },
+    Service {
+        info: Info {
             name: "pgbouncer",
             about: "PgBouncer in transaction mode before postgres",
             prefix: "DBAGENT_TEST_POSTGRES_PGBOUNCER_",

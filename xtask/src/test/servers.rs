@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 
 /// The services that each dialect is tested with.
 const OF_DIALECTS: &[(&str, &[&str])] = &[
-    ("dbagent-postgres", &["postgres", "postgres-old", "pgbouncer"]),
+    ("dbagent-postgres", &["postgres", "postgres-old", "postgres-oldest", "pgbouncer"]),
     ("dbagent-mysql", &["mysql"]),
     ("dbagent-mariadb", &["mariadb"]),
 ];
@@ -153,7 +153,10 @@ mod tests {
             needed(&workspace, &packages)
         };
         assert!(needed(&["dbagent-core", "dbagent-sqlite", "xtask"]).is_empty());
-        assert_eq!(needed(&["dbagent-postgres"]), ["postgres", "postgres-old", "pgbouncer"]);
+        assert_eq!(
+            needed(&["dbagent-postgres"]),
+            ["postgres", "postgres-old", "postgres-oldest", "pgbouncer"]
+        );
         assert_eq!(needed(&["dbagent-mariadb", "dbagent-mysql"]), ["mysql", "mariadb"]);
     }
 

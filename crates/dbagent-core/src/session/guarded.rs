@@ -345,12 +345,12 @@ impl GuardedSession {
                 for column in &mut object.columns {
                     column.generated = column.generated.take().map(|_| String::new());
                 }
-                // Notes are in the engine's own words, checks and all.
-                object.notes.clear();
             }
-            // The engine's own text of the definition names everything, what is hidden too.
-            if !policy.allow.is_empty() || !policy.deny.is_empty() {
+            // The engine's own text of the definition names everything, what is hidden too, and so may its
+            // notes: partitions, what is inherited, why a view cannot be read.
+            if policy.hides() {
                 object.definition = None;
+                object.notes.clear();
             }
             found.push(object);
         }

@@ -98,12 +98,14 @@ fn describe(words: &Words<'_>, at: usize) -> Opening {
     let mut parsed = Parsed::new(StatementClass::Catalogue, Effects::READ);
     parsed.objects.push(ObjectUse { name, written: false, span: words.span(at) });
     let mut end = next;
-    if let Some(Token::Word(column)) = words.token(next) {
-        let column = Some(column.value.clone());
-        parsed.columns.push(ColumnUse { candidates: vec![0], column, span: words.span(next) });
-        end += 1;
-    } else if words.string(next).is_some() {
+    let column = match words.token(next) {
+        Some(Token::Word(column)) => Some(column.value.clone()),
+        // Every column, or those that a pattern fits.
+        _ => None,
+    };
+    if column.is_some() || words.string(next).is_some() {
         end += 1;
     }
+    parsed.columns.push(ColumnUse { candidates: vec![0], column, span: words.span(at) });
     if words.ends(end) { Opening::Whole(Box::new(parsed)) } else { unknown(words, "this form of EXPLAIN") }
 }

@@ -32,6 +32,39 @@ const SCHEMA: &[&str] = &[
     "user_statistics",
 ];
 
+/// Tables of `information_schema` that tell of no object that a policy could hide, in lower case.
+const OF_THE_SERVER: &[&str] = &[
+    "character_sets",
+    "collation_character_set_applicability",
+    "collations",
+    "enabled_roles",
+    "engines",
+    "global_status",
+    "global_variables",
+    "keywords",
+    "locales",
+    "plugins",
+    "resource_groups",
+    "session_status",
+    "session_variables",
+    "spatial_ref_sys",
+    "sql_functions",
+    "st_spatial_reference_systems",
+    "st_units_of_measure",
+    "system_variables",
+];
+
+/// Whether an object tells of every other, also of those that a policy hides: all of the servers' own schemas but
+/// a list do.
+pub(super) fn tells_all(name: &ObjectName) -> bool {
+    let Some(space) = name.namespace.as_deref().map(str::to_lowercase) else { return false };
+    match space.as_str() {
+        "mysql" | "performance_schema" | "sys" => true,
+        "information_schema" => !OF_THE_SERVER.contains(&name.name.to_lowercase().as_str()),
+        _ => false,
+    }
+}
+
 /// Why an object counts as secret, if it does.
 pub(super) fn secret(name: &ObjectName) -> Option<String> {
     let space = name.namespace.as_deref()?.to_lowercase();
@@ -58,7 +91,10 @@ mod tests {
         assert!(is("mysql", "user") && is("MySQL", "USER") && is("performance_schema", "threads"));
         assert!(is("sys", "session") && is("INFORMATION_SCHEMA", "ProcessList"));
         assert!(!is("information_schema", "tables") && !is("shop", "user"));
-        assert!(SCHEMA.is_sorted());
+        assert!(SCHEMA.is_sorted() && OF_THE_SERVER.is_sorted());
         assert!(secret(&ObjectName::new("user")).is_none());
+        let tells = |space: &str, table: &str| tells_all(&ObjectName::within(space, table));
+        assert!(tells("INFORMATION_SCHEMA", "Views") && tells("mysql", "tables_priv"));
+        assert!(!tells("information_schema", "COLLATIONS") && !tells("shop", "views"));
     }
 }

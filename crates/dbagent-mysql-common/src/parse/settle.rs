@@ -3,7 +3,7 @@
 use dbagent_core::guard::{Finding, Parsed, Rule};
 use dbagent_core::{Effects, ObjectName, Settings};
 
-use super::secret::secret;
+use super::secret::{secret, tells_all};
 use crate::flavor::Flavor;
 use crate::functions;
 use crate::lex::{self, Mode};
@@ -24,11 +24,14 @@ pub(super) fn settle(flavor: &Flavor, settings: &Settings, parsed: &mut Parsed) 
     }
     let space = settings.get("default_namespace");
     let mut found: Vec<Finding> = Vec::new();
-    for object in &parsed.objects {
+    for (index, object) in parsed.objects.iter().enumerate() {
         let name = match (&object.name.namespace, space) {
             (None, Some(space)) => ObjectName::within(space, object.name.name.as_str()),
             _ => object.name.clone(),
         };
+        if tells_all(&name) {
+            parsed.tell_all.push(index);
+        }
         if let Some(what) = secret(&name)
             && !found.iter().any(|f| f.message == what)
         {

@@ -1,6 +1,6 @@
 //! `SHOW`, form by form.
 
-use dbagent_core::guard::{Finding, ObjectUse, Parsed, Rule, StatementClass};
+use dbagent_core::guard::{ColumnUse, Finding, ObjectUse, Parsed, Rule, StatementClass};
 use dbagent_core::{Effects, ObjectName};
 use dbagent_sql::sqlparser::tokenizer::Token;
 use dbagent_sql::{Opening, Words};
@@ -141,9 +141,21 @@ pub(super) fn show(server: Server, words: &Words<'_>) -> Opening {
     }
     let own = if server == Server::MariaDb { MARIADB } else { &[] };
     match FORMS.iter().chain(own).find(|(form, _)| words.are(1, form)) {
-        Some((form, tail)) => behind(words, 1 + form.len(), *tail),
+        Some((form, tail)) => behind(words, 1 + form.len(), *tail, shows(form)),
         None => unknown(words, "this form of SHOW"),
     }
+}
+
+/// The table of `information_schema` that tells as much as a form: a policy that hides anything hides it.
+fn shows(form: &[&str]) -> Option<&'static str> {
+    Some(match form {
+        ["create", "table" | "view" | "sequence"] => "views",
+        ["create", "trigger"] | [.., "triggers"] => "triggers",
+        ["create", "event"] | ["events"] => "events",
+        ["create", "function" | "procedure" | "package", ..] => "routines",
+        [.., "tables"] | ["table", "status"] | ["index_statistics" | "table_statistics"] => "tables",
+        _ => return None,
+    })
 }
 
 /// `SHOW COUNT(*) WARNINGS`: the index behind it.
@@ -155,8 +167,12 @@ fn counted(words: &Words<'_>) -> Option<usize> {
     (star && (words.are(5, &["warnings"]) || words.are(5, &["errors"]))).then_some(6)
 }
 
-fn behind(words: &Words<'_>, at: usize, tail: Tail) -> Opening {
+fn behind(words: &Words<'_>, at: usize, tail: Tail, tells: Option<&str>) -> Opening {
     let mut parsed = Parsed::new(StatementClass::Catalogue, Effects::READ);
+    if let Some(table) = tells {
+        let name = ObjectName::within("information_schema", table);
+        parsed.objects.push(ObjectUse { name, written: false, span: words.span(0) });
+    }
     match tail {
         Nothing => ending(words, at, parsed),
         Limited => {
@@ -200,6 +216,13 @@ fn behind(words: &Words<'_>, at: usize, tail: Tail) -> Opening {
                 None => name,
             };
             parsed.objects.push(ObjectUse { name, written: false, span: words.span(at + 1) });
+            // Every column is listed, or every one that an index is over.
+            let index = parsed.objects.len() - 1;
+            parsed.columns.push(ColumnUse {
+                candidates: vec![index],
+                column: None,
+                span: words.span(at + 1),
+            });
             filtered(words, next, parsed)
         }
     }

@@ -26,30 +26,18 @@ async fn what_the_server_does_not_stop_is_known() {
     };
     let mut world = World::new(server.url()).await;
     let mut changed: BTreeMap<String, String> = BTreeMap::new();
-    let rows: Vec<_> = rows().into_iter().filter(|r| !r.allow).collect();
-    for some in rows.chunks(AT_ONCE) {
+    for row in rows().into_iter().filter(|r| !r.allow) {
         alone(&mut world.watcher).await;
-        let doors = run(&world, some).await;
-        // Nothing different after several, with what they hold still held, is nothing different after each.
-        if doors.is_some() && world.state().await.is_some_and(|now| now == world.before) {
-            continue;
-        }
-        drop(doors);
+        // Still open while somebody looks: what it holds can be seen.
+        let door = run(&world, &row).await;
+        match world.state().await {
+            Some(now) if now == world.before => continue,
+            Some(now) => changed
+                .insert(row.id.clone(), format!("{:?}: {}", row.statement, now.differs_from(&world.before))),
+            None => changed.insert(row.id.clone(), format!("{:?}: the server is gone", row.statement)),
+        };
+        drop(door);
         world = world.again(&mut server).await;
-        for row in some {
-            alone(&mut world.watcher).await;
-            let doors = run(&world, std::slice::from_ref(row)).await;
-            match world.state().await {
-                Some(now) if now == world.before => continue,
-                Some(now) => changed.insert(
-                    row.id.clone(),
-                    format!("{:?}: {}", row.statement, now.differs_from(&world.before)),
-                ),
-                None => changed.insert(row.id.clone(), format!("{:?}: the server is gone", row.statement)),
-            };
-            drop(doors);
-            world = world.again(&mut server).await;
-        }
     }
     let pinned: BTreeSet<&str> = KIT.still_change.iter().copied().collect();
     let new: Vec<_> = changed.iter().filter(|(id, _)| !pinned.contains(id.as_str())).collect();
@@ -58,26 +46,18 @@ async fn what_the_server_does_not_stop_is_known() {
     assert!(gone.is_empty(), "these no longer change anything, take them off the list: {gone:?}");
 }
 
-/// How many rows run before somebody looks.
-const AT_ONCE: usize = 8;
-
-/// Runs rows, each on a hardened connection of its own, and returns the connections, still open: what they hold
-/// can be seen. `None` where the server is gone.
-async fn run(world: &World, rows: &[Row]) -> Option<Vec<RawHardened>> {
-    let mut doors = Vec::new();
-    for row in rows {
-        let mut door = raw_hardened(KIT.flavor.server(), &world.scratch.target(), &call()).await.ok()?;
-        // Some of them wait for what never comes: the server stops them, or somebody does.
-        let limit = match KIT.id {
-            "mysql" => "SET SESSION max_execution_time = 1000",
-            _ => "SET SESSION max_statement_time = 1",
-        };
-        door.connection().execute(limit).await.ok()?;
-        let limit = CallContext::within(Duration::from_secs(2));
-        drop(limit.bound("run", door.run(&row.statement, &Params::None)).await);
-        doors.push(door);
-    }
-    Some(doors)
+/// Runs a row on a hardened connection of its own and returns the connection. `None` where the server is gone.
+async fn run(world: &World, row: &Row) -> Option<RawHardened> {
+    let mut door = raw_hardened(KIT.flavor.server(), &world.scratch.target(), &call()).await.ok()?;
+    // Some of them wait for what never comes: the server stops them, or somebody does.
+    let limit = match KIT.id {
+        "mysql" => "SET SESSION max_execution_time = 1000",
+        _ => "SET SESSION max_statement_time = 1",
+    };
+    door.connection().execute(limit).await.ok()?;
+    let limit = CallContext::within(Duration::from_secs(2));
+    drop(limit.bound("run", door.run(&row.statement, &Params::None)).await);
+    Some(door)
 }
 
 /// The server and what it is like when nothing was done to it.
@@ -130,6 +110,9 @@ impl World {
 async fn watcher(scratch: &Scratch) -> sqlx::Result<Side> {
     let mut watcher = Side::connect(&scratch.url()).await?;
     watcher.run("SET SESSION lock_wait_timeout = 1, innodb_lock_wait_timeout = 1").await?;
+    if KIT.id == "mariadb" {
+        watcher.run("SET SESSION system_versioning_alter_history = KEEP").await?;
+    }
     Ok(watcher)
 }
 
@@ -137,11 +120,11 @@ async fn watcher(scratch: &Scratch) -> sqlx::Result<Side> {
 async fn alone(watcher: &mut Side) {
     let question =
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = SUBSTRING_INDEX(USER(), '@', 1)";
-    for _ in 0..100 {
+    for _ in 0..1_000 {
         // This one and that of the scratch database.
         if watcher.lines(question).await.is_ok_and(|count| count == ["2"]) {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -176,6 +176,10 @@ fn questions(database: &str) -> Vec<(&'static str, String)> {
     } else {
         all.push(("accounts", "SELECT User, Host, Priv FROM mysql.global_priv".to_owned()));
         all.push(("roles", "SELECT * FROM mysql.roles_mapping".to_owned()));
+        // Nobody lists these locks: they show where somebody else wants them.
+        all.push(("backup", "BACKUP STAGE START".to_owned()));
+        all.push(("end of backup", "BACKUP STAGE END".to_owned()));
+        all.push(("alterable", format!("ALTER TABLE `{database}`.users ENABLE KEYS")));
         all.push(("sequence", format!("SELECT next_not_cached_value FROM `{database}`.s")));
         all.push(("history", format!("SELECT COUNT(*) FROM `{database}`.users FOR SYSTEM_TIME ALL")));
         all.push((

@@ -237,7 +237,7 @@ async fn five_thousand_tables_are_listed_and_described_in_pages() {
     while let Some(made) = makers.join_next().await {
         made.unwrap();
     }
-    let session = session(&scratch).await;
+    let session = open(target(scratch.url())).await.unwrap();
     let call = CallContext::within(Duration::from_secs(240));
     let mut seen: Vec<ObjectName> = Vec::new();
     while seen.len() < TABLES {

@@ -4,6 +4,7 @@ mod account;
 mod bad_input;
 mod catalogue;
 mod errors;
+mod hidden;
 mod host;
 mod hygiene;
 mod login;

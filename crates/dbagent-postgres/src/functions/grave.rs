@@ -94,6 +94,7 @@ const SCHEMA: &[&str] = &[
     "binary_upgrade_set_next_pg_tablespace_oid",
     "binary_upgrade_set_next_pg_type_oid",
     "binary_upgrade_set_next_toast_pg_class_oid",
+    "binary_upgrade_set_next_toast_pg_type_oid",
     "binary_upgrade_set_next_toast_relfilenode",
     "binary_upgrade_set_record_init_privs",
     "pg_import_system_collations",
@@ -148,6 +149,8 @@ const SERVER: &[&str] = &[
     "pg_replication_origin_create",
     "pg_replication_origin_drop",
     "pg_replication_slot_advance",
+    "pg_start_backup",
+    "pg_stop_backup",
     "pg_sync_replication_slots",
     "pg_terminate_backend",
     "pg_wal_replay_pause",
@@ -156,6 +159,7 @@ const SERVER: &[&str] = &[
 /// Run a statement, or the input function of a type, that only the data name. What they do cannot be told.
 const TEXT: &[&str] = &[
     "array_in",
+    "currtid",
     "currtid2",
     "cursor_to_xml",
     "cursor_to_xmlschema",

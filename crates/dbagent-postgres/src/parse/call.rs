@@ -7,6 +7,7 @@ use pg_query::{Node, NodeEnum};
 
 use super::inner;
 use super::scope::Env;
+use super::secrets;
 use super::walk::{Walk, qualified};
 use crate::functions::{self, Called, Qualified};
 
@@ -65,6 +66,9 @@ impl Walk<'_> {
         }
         if known.is_some() {
             self.sizes(&name.name, args, span);
+        }
+        if let Some(catalogue) = secrets::read_by(&name) {
+            self.object(catalogue, false, span);
         }
         let effects = known.map_or(Effects::UNKNOWN, |k| k.effects);
         self.called(&Called::Function(name), arguments, effects, span);

@@ -3,6 +3,9 @@
 use dbagent_core::guard::Span;
 use pg_query::protobuf::{ScanToken, Token};
 
+/// The bytes of the longest name that the grammar does not cut.
+const LONGEST_NAME: usize = 63;
+
 /// How large a text may be.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
@@ -10,17 +13,20 @@ pub(crate) struct Limits {
     pub(crate) tokens: usize,
     /// How deep brackets may be nested.
     pub(crate) nesting: usize,
+    /// How many bytes a name may have, quotes included, where a longer one cannot be read: the grammar cuts it as
+    /// a server in UTF-8 would, and a definition of a database in another encoding may hold one that is whole.
+    pub(crate) name: usize,
 }
 
 impl Limits {
     /// Those of a request: nobody writes brackets this deep.
     pub(crate) fn of_request(tokens: usize) -> Self {
-        Self { tokens, nesting: 256 }
+        Self { tokens, nesting: 256, name: usize::MAX }
     }
 
     /// Those of a definition in the catalogue, where Postgres itself puts a bracket around each term.
     pub(crate) fn of_definition(tokens: usize) -> Self {
-        Self { tokens: tokens.max(100_000), nesting: usize::MAX }
+        Self { tokens: tokens.max(100_000), nesting: usize::MAX, name: LONGEST_NAME + 2 }
     }
 }
 
@@ -73,6 +79,9 @@ impl Tokens {
                 return Err(Unreadable::TooDeep(span));
             }
             if token.token == Token::Ident as i32 || token.token == Token::Uident as i32 {
+                if span.end - span.start > limits.name {
+                    return Err(Unreadable::Bad("a name is too long to be read here".to_owned()));
+                }
                 names.push(spans.len());
             }
             spans.push(span);

@@ -70,6 +70,9 @@ impl<'t> Walk<'t> {
             }
         }
         self.parsed.objects.sort_by_key(|o| place(o.span));
+        let objects = self.parsed.objects.iter().enumerate();
+        self.parsed.tell_all =
+            objects.filter(|(_, o)| secrets::tells_all(&o.name)).map(|(index, _)| index).collect();
         for column in &mut self.parsed.columns {
             for candidate in &mut column.candidates {
                 *candidate = moved.get(*candidate).copied().unwrap_or(*candidate);

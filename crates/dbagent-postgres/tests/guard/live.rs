@@ -2,12 +2,13 @@
 
 use dbagent_core::guard::{Policy, Rule};
 
-use crate::support::{Judged, SERVERS, Scratch};
+use crate::support::{Judged, OLDEST, SERVERS, Scratch};
 
 pub(crate) const FIXTURE: &str = include_str!("fixture.sql");
 
 async fn check(rows: &[(&str, bool)]) {
-    for server in SERVERS {
+    // Version 14 brought the bodies without quotes that the fixture has.
+    for server in SERVERS.into_iter().filter(|server| *server != OLDEST) {
         let Some(mut scratch) = Scratch::on(server, &[FIXTURE]).await else { continue };
         let mut wrong = Vec::new();
         for (statement, allow) in rows {
@@ -256,6 +257,39 @@ async fn a_refusal_names_the_line_that_would_allow_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_catalogue_of_the_oldest_server_says_as_much() {
+    let fixture = "CREATE FUNCTION reads(int) RETURNS bigint LANGUAGE sql STABLE AS 'SELECT count(*) FROM users WHERE id = $1';
+         CREATE FUNCTION writes(int) RETURNS int LANGUAGE sql AS 'INSERT INTO orders (id) VALUES ($1) RETURNING 1';
+         CREATE FUNCTION code() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+         CREATE VIEW contacts AS SELECT id, email FROM users;
+         CREATE VIEW sly AS SELECT writes(1) AS w;
+         CREATE OPERATOR !!! (RIGHTARG = int, FUNCTION = writes);
+         CREATE TABLE parts (a int, b int GENERATED ALWAYS AS (a * 2) STORED) PARTITION BY LIST (a);
+         CREATE TABLE part_1 PARTITION OF parts FOR VALUES IN (1)";
+    let Some(mut scratch) = Scratch::on(OLDEST, &[fixture]).await else { return };
+    let hiding = Policy::default().deny("public.users.email").unwrap().deny("public.parts").unwrap();
+    for (statement, open, hidden) in [
+        ("SELECT reads(1)", true, true),
+        ("SELECT writes(1)", false, false),
+        ("SELECT code()", false, false),
+        ("SELECT !!! 1", false, false),
+        ("SELECT w FROM sly", false, false),
+        ("SELECT id FROM contacts", true, false),
+        ("SELECT a, b FROM part_1", true, false),
+        ("SELECT lower(name) || 'x' FROM users", true, true),
+    ] {
+        for (policy, allow) in [(&Policy::default(), open), (&hiding, hidden)] {
+            let judged = scratch.judge(statement, policy).await;
+            assert_eq!(matches!(judged, Judged::Read), allow, "{statement}: {judged:?}");
+        }
+        if open {
+            scratch.read(statement).await.unwrap_or_else(|e| panic!("{statement}: {e}"));
+        }
+    }
+    drop(scratch);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn columns_are_checked_behind_everything() {
     let Some(mut scratch) = Scratch::with(&[FIXTURE]).await else { return };
     let policy = Policy::default().deny("public.users.email").unwrap().deny("public.computed.id").unwrap();
@@ -297,7 +331,8 @@ async fn columns_are_checked_behind_everything() {
         ("SELECT name FROM users GROUP BY ROLLUP (name, email)", false),
         ("SELECT rank() OVER (ORDER BY email) FROM users", false),
         ("SELECT most_common_vals FROM pg_stats", false),
-        ("SELECT n_distinct FROM pg_stats WHERE tablename = 'users'", true),
+        // It tells of the column as well.
+        ("SELECT n_distinct FROM pg_stats WHERE tablename = 'users'", false),
         ("SELECT * FROM pg_stats", false),
     ] {
         let judged = scratch.judge(statement, &policy).await;

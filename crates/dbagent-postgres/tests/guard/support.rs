@@ -92,8 +92,11 @@ pub(crate) struct Scratch {
     server: Option<Server>,
 }
 
-/// The variables that name a new and an old server.
-pub(crate) const SERVERS: [&str; 2] = ["DBAGENT_TEST_POSTGRES_URL", "DBAGENT_TEST_POSTGRES_OLD_URL"];
+/// The variables that name a new server, one in wide use, and the oldest.
+pub(crate) const SERVERS: [&str; 3] = ["DBAGENT_TEST_POSTGRES_URL", "DBAGENT_TEST_POSTGRES_OLD_URL", OLDEST];
+
+/// The variable of the oldest.
+pub(crate) const OLDEST: &str = "DBAGENT_TEST_POSTGRES_OLDEST_URL";
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 

@@ -65,9 +65,10 @@ async fn names_beyond_ascii_are_refused_where_the_database_is_not_in_utf_8() {
     let how = "ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'";
     let db = Scratch::on(&url, how).await;
     db.change(&format!("CREATE TABLE \"{long}\" (a int); INSERT INTO \"{long}\" VALUES (7)")).await;
+    db.change(&format!("CREATE VIEW short AS SELECT a FROM \"{long}\"")).await;
     let policy = Policy::default().deny(&format!("*.{long}")).unwrap();
     let session = open(Target { policy, ..db.target() }).await.unwrap();
-    for name in [format!("\"{long}\""), format!("U&\"{}\"", "\\00df".repeat(40))] {
+    for name in [format!("\"{long}\""), format!("U&\"{}\"", "\\00df".repeat(40)), "short".to_owned()] {
         let ran = run(&session, &format!("SELECT a FROM {name}")).await;
         assert!(matches!(ran, Ran::Refused(_)), "{name}: {ran:?}");
     }

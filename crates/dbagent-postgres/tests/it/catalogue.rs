@@ -138,6 +138,12 @@ async fn a_shop_on_the_old_server_is_described() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_shop_on_the_oldest_server_is_described() {
+    let Some(db) = Scratch::oldest().await else { return };
+    shop(db).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_the_account_may_not_read_is_not_there() {
     let Some(db) = Scratch::new().await else { return };
     let role = format!("{}_reader", db.value("current_database()").await);

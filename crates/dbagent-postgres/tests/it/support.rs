@@ -49,6 +49,11 @@ impl Scratch {
         Some(Self::on(&variable("OLD_URL")?, "").await)
     }
 
+    /// An empty database on the oldest server.
+    pub(crate) async fn oldest() -> Option<Self> {
+        Some(Self::on(&variable("OLDEST_URL")?, "").await)
+    }
+
     /// A database with these statements run.
     pub(crate) async fn with(statements: &str) -> Option<Self> {
         let scratch = Self::new().await?;

