@@ -53,11 +53,11 @@ fn duckdb() -> Vec<Engine> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chinook.duckdb");
     crate::duck::fill(&file(), &path);
-    Some(Engine {
+    vec![Engine {
         id: "duckdb",
         url: format!("duckdb:///{}", path.display()),
         _folder: Some(Arc::new(folder)),
-    })
+    }]
 }
 
 #[cfg(not(feature = "duckdb"))]

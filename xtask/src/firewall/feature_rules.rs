@@ -78,13 +78,25 @@ fn declared(house: &House, member: &Member, feature: &str, turns_on: &[String]) 
                 "the feature `{feature}` of {name} turns on `{used}/{TESTING}`; no feature may"
             ));
         }
-        if !matches!(Layer::of(name), Some(Layer::Face | Layer::Umbrella)) {
+        let may = match Layer::of(name) {
+            Some(Layer::Face | Layer::Umbrella) => true,
+            // It reaches nobody else: tests that need what not every machine has.
+            Some(Layer::Workshop) => is_for_tests(member, used),
+            _ => false,
+        };
+        if !may {
             problems.push(format!(
                 "the feature `{feature}` of {name} turns on `{word}`; only a face, or the umbrella for it, may"
             ));
         }
     }
     problems
+}
+
+/// Whether all that a member uses a package for is its tests.
+fn is_for_tests(member: &Member, used: &str) -> bool {
+    let mut kinds = member.dependencies.iter().filter(|dependency| dependency.name == used).map(|d| d.kind);
+    kinds.all(|kind| kind == Kind::Dev)
 }
 
 /// The test door of a dialect opens that of the code which it shares with another dialect: the door is there.
@@ -114,6 +126,20 @@ mod tests {
 
     fn problems(members: Vec<Member>) -> Vec<String> {
         check(&House { members, resolved: Vec::new() })
+    }
+
+    #[test]
+    fn tests_turn_features_on_for_themselves_only() {
+        let tests = |dependencies: Vec<Declared>| Member {
+            dependencies,
+            ..with_features("dbagent-tests", &[("duckdb", &["dbagent/full"])])
+        };
+        let ours = || member("dbagent", &[]);
+        assert_eq!(problems(vec![tests(vec![tests_with("dbagent")]), ours()]), Vec::<String>::new());
+        assert_eq!(problems(vec![tests(vec![tests_with("dbagent"), needs("dbagent")]), ours()]).len(), 1);
+        let mut part = with_features("dbagent-openai", &[("x", &["dbagent/full"])]);
+        part.dependencies.push(tests_with("dbagent"));
+        assert_eq!(problems(vec![part, ours()]).len(), 1);
     }
 
     #[test]
