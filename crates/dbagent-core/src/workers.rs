@@ -124,7 +124,7 @@ mod tests {
     async fn worker(workers: &Workers, keep: bool, ended: &mpsc::Sender<ThreadId>) -> ThreadId {
         let ended = ended.clone();
         let work = move || {
-            WITNESS.with_borrow_mut(|witness| _ = witness.get_or_insert(Witness(ended)));
+            WITNESS.with_borrow_mut(|witness| _ = witness.get_or_insert_with(|| Witness(ended)));
             thread::current().id()
         };
         workers.start(keep, work).unwrap().await.unwrap().unwrap()

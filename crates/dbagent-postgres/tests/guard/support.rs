@@ -88,7 +88,6 @@ pub(crate) struct Scratch {
     name: String,
     roles: Vec<String>,
     /// Its server, where nobody else is; it goes last.
-    #[expect(dead_code, reason = "held, so that the server lives as long")]
     server: Option<Server>,
 }
 
