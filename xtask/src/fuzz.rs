@@ -4,9 +4,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, bail};
 
-use crate::cargo;
+use crate::library::Library;
 use crate::report::Outcome;
+use crate::test::{self, Servers};
 use crate::workspace::Workspace;
+use crate::{cargo, tools};
 
 /// Judge and run random statements of a dialect: what is cleared must change nothing.
 ///
@@ -36,7 +38,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Outcom
     let by_the_clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |passed| passed.as_secs());
     let seed = arguments.seed.unwrap_or_else(by_the_clock);
     println!("fuzzing {package} for {} s from the seed {seed}", arguments.long);
+    let packages = [package.clone()];
+    tools::C_COMPILER.ensure()?;
+    if workspace.build_on(&packages, "pg_query") {
+        tools::LIBCLANG.ensure()?;
+    }
+    let servers = Servers::bring_up(workspace, &test::needed(workspace, &packages));
+    if let Some(skip) = servers.skips().first() {
+        bail!("{skip}; without it there is nothing to fuzz");
+    }
+    let library = Library::of(&servers);
     let mut command = cargo::cargo(workspace.root());
+    command.envs(servers.variables().iter().cloned()).envs(library.environment());
     command.env(VARIABLE, format!("{} {seed}", arguments.long)).args([
         "test",
         "--package",

@@ -10,7 +10,7 @@ use duckdb::Connection;
 use tokio::sync::Semaphore;
 
 use crate::connect::{Database, Opener, closed};
-use crate::watch::{Waiting, Watch};
+use crate::watch::{Waiting, Watch, Working};
 
 /// The stack of a thread that works for a call: planning recurses as deep as a statement is nested.
 const STACK: usize = 64 << 20;
@@ -63,16 +63,14 @@ impl Pool {
         let shared = Arc::clone(&self.shared);
         let own_call = call.clone();
         let watch = Arc::new(Watch::default());
-        let working = Arc::clone(&watch);
+        let working = Working(Arc::clone(&watch));
         // On a thread that the engine knows: its first statement on a new one takes several times as long.
         let started = self.workers.start(true, move || {
-            let outcome = shared.take().and_then(|mut conn| {
-                working.begin(conn.db.interrupt_handle());
-                work(&mut conn, &own_call)
-            });
-            working.end();
-            drop(permit);
-            outcome
+            // Dropped last, and the work before it, whatever becomes of that.
+            let (_permit, working) = (permit, working);
+            let mut conn = shared.take()?;
+            working.0.begin(conn.db.interrupt_handle());
+            work(&mut conn, &own_call)
         });
         let outcome = started.map_err(|e| {
             Error::new(ErrorKind::Exhausted, "no thread could be started for a statement")

@@ -57,6 +57,15 @@ impl Watch {
     }
 }
 
+/// Says when dropped that the work is done, also where it panicked.
+pub(crate) struct Working(pub(crate) Arc<Watch>);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
 /// Stops the statement when dropped: nobody waits for it any more.
 pub(crate) struct Waiting(pub(crate) Arc<Watch>);
 
@@ -89,6 +98,20 @@ mod tests {
         let (kind, second) = work.await.unwrap();
         assert_eq!(kind.to_ascii_uppercase(), "INTERRUPT");
         assert_eq!(second.unwrap(), 1);
+        guard.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_guard_ends_with_work_that_panics() {
+        let watch = Arc::new(Watch::default());
+        let guard = tokio::spawn(Arc::clone(&watch).guard(CallContext::within(Duration::from_secs(3600))));
+        let working = Working(Arc::clone(&watch));
+        let work = tokio::task::spawn_blocking(move || {
+            let _working = working;
+            panic!("on purpose");
+        });
+        assert!(work.await.is_err());
+        drop(Waiting(watch));
         guard.await.unwrap();
     }
 

@@ -13,6 +13,7 @@ pub(crate) use describe::describe;
 use rows::{Names, Row};
 
 use crate::flavor::Server;
+use crate::ident::is_possible;
 
 /// Which database names without one are in, and how names compare.
 #[derive(Debug, Clone)]
@@ -32,10 +33,11 @@ impl Scope {
         }
     }
 
-    /// Database and table of a name; none where it names no database and the session has none.
+    /// Database and table of a name; none where it names no database and the session has none, and for a name
+    /// that there cannot be.
     fn full<'a>(&'a self, name: &'a ObjectName) -> Option<(&'a str, &'a str)> {
         let database = name.namespace.as_deref().or(self.database.as_deref())?;
-        Some((database, &name.name))
+        (is_possible(database) && is_possible(&name.name)).then_some((database, &name.name))
     }
 
     fn same(&self, a: &str, b: &str) -> bool {

@@ -24,7 +24,7 @@ pub(crate) enum Held {
 }
 
 impl Held {
-    /// Closes it without a word: something may still run on it.
+    /// Closes it without waiting for anything: something may still run on it.
     pub(crate) async fn abandon(self) {
         match self {
             // Told or not, the server sees that it is gone.
@@ -87,6 +87,9 @@ impl Lent {
         lent.held_mut().execute("ROLLBACK").await.map_err(failed)?;
         lent.before = snapshot(lent.held_mut(), server).await.map_err(failed)?;
         lent.held_mut().execute(OURS).await.map_err(failed)?;
+        // A text that the host has prepared would go on in the database, and under the SQL mode, that it was
+        // prepared in: what was judged is not what it means there.
+        lent.held_mut().clear_cached_statements().await.map_err(failed)?;
         Ok(lent)
     }
 

@@ -271,10 +271,7 @@ impl Lease {
     pub(crate) fn release(self, left: Left) {
         let Self { mut conn, mut guard } = self;
         let (shared, permit) = (Arc::clone(&guard.shared), guard.disarm());
-        let soon = left == Left::Clean;
-        if soon {
-            shared.returning.fetch_add(1, Ordering::SeqCst);
-        }
+        let returning = Returning::new(Arc::clone(&shared), left == Left::Clean);
         guard.shared.runtime.spawn(async move {
             let cleaned = tokio::time::timeout(CLEANING, shared.clean(&mut conn, left)).await;
             match cleaned {
@@ -282,11 +279,7 @@ impl Lease {
                 // Whatever is on it ends with it.
                 _ => drop(tokio::time::timeout(CLEANING, conn.inner.abandon()).await),
             }
-            if soon {
-                shared.returning.fetch_sub(1, Ordering::SeqCst);
-            }
-            // Also when it was closed: then there is nothing to wait for.
-            shared.returned.notify_one();
+            drop(returning);
             drop(permit);
         });
     }
@@ -299,6 +292,31 @@ impl Lease {
     /// Gives the connection back after an error of the driver, if it is still good for anything.
     pub(crate) fn release_after(self, e: &sqlx::Error, left: Left) {
         if error::is_lost(e) { self.discard() } else { self.release(left) }
+    }
+}
+
+/// A connection on its way back. Dropped when it is there, or closed: also where the driver panicked.
+struct Returning {
+    shared: Arc<Shared>,
+    /// Whether it will not take long, so that others may wait for it.
+    soon: bool,
+}
+
+impl Returning {
+    fn new(shared: Arc<Shared>, soon: bool) -> Self {
+        if soon {
+            shared.returning.fetch_add(1, Ordering::SeqCst);
+        }
+        Self { shared, soon }
+    }
+}
+
+impl Drop for Returning {
+    fn drop(&mut self) {
+        if self.soon {
+            self.shared.returning.fetch_sub(1, Ordering::SeqCst);
+        }
+        self.shared.returned.notify_one();
     }
 }
 

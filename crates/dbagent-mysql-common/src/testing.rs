@@ -45,7 +45,7 @@ impl RawHardened {
         let connection: &mut MySqlConnection = &mut self.conn.inner;
         connection.execute("START TRANSACTION READ ONLY").await.map_err(failed)?;
         let ran = {
-            let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(false);
+            let query = sqlx::query_with(AssertSqlSafe(text), arguments);
             let mut rows = query.fetch(&mut *connection);
             let mut count = 0;
             loop {

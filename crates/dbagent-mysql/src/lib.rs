@@ -67,10 +67,11 @@ fn open<'a>(target: &'a Target, context: &'a OpenContext) -> BoxFuture<'a, Resul
 /// - Connections may be held by others of the host: waiting for one is bounded by the pool's own time, and
 ///   the error then is of the kind [`TooManyConnections`](dbagent_core::ErrorKind::TooManyConnections).
 /// - What the host left on a connection is not undone: temporary tables, which a read-only transaction may still
-///   write, user variables, prepared statements, roles, settings that are not named above. A transaction
+///   write, user variables, roles, settings that are not named above. A transaction
 ///   that was left open is rolled back, and locks are released.
 /// - The session's database and SQL mode are those of the first connection that it borrows.
-/// - Fixed statements of ours stay among those that a connection keeps prepared, and may push the host's out.
+/// - What the driver keeps prepared on a connection is closed before and after each call: the host's own statements
+///   are prepared again when they are next run, and a call takes a dozen round trips.
 /// - The driver logs statements as the host's options say.
 ///
 /// # Errors

@@ -95,8 +95,8 @@ pub(crate) async fn measure(subject: &Subject, bare: &mut impl Bare) -> Vec<Figu
 
 async fn stream(subject: &Subject, session: &GuardedSession, bare: &mut impl Bare) -> Vec<Figure> {
     let (mut ratios, mut memory) = (Vec::new(), Vec::new());
+    let before = resident();
     for pair in 1..=PAIRS {
-        let before = resident();
         reset_peak();
         let started = Instant::now();
         assert_eq!(road(session, subject.query).await, ROWS);

@@ -22,8 +22,8 @@ pub(crate) async fn run() -> Vec<Figure> {
     let session = open(&path).await;
     let mut ratios = Vec::new();
     let mut memory = Vec::new();
+    let before = resident();
     for pair in 0..PAIRS {
-        let before = resident();
         reset_peak();
         let started = Instant::now();
         let rows = road(&session).await;

@@ -8,8 +8,8 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
-use std::sync::mpsc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -100,27 +100,45 @@ fn at_once() -> usize {
     2 * thread::available_parallelism().map_or(2, usize::from)
 }
 
+/// How long nothing ends before somebody is told what runs.
+const SILENCE: Duration = Duration::from_secs(60);
+
 /// Runs all programs, some at once, and hands over each as it ends, its output in one piece.
 pub(super) fn side_by_side(run: Run, mut take: impl FnMut(Ended)) {
     let jobs = Mutex::new(run.jobs);
+    let running = Mutex::new(Vec::new());
     let (sender, ended) = mpsc::channel();
     thread::scope(|scope| {
         for _ in 0..at_once() {
-            let (jobs, sender) = (&jobs, sender.clone());
+            let (jobs, running, sender) = (&jobs, &running, sender.clone());
             scope.spawn(move || {
-                let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                let next = || locked(jobs).pop_front();
                 while let Some(job) = next() {
-                    if sender.send(job.run()).is_err() {
+                    let name = job.name.clone();
+                    locked(running).push(name.clone());
+                    let ended = job.run();
+                    locked(running).retain(|other| *other != name);
+                    if sender.send(ended).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(sender);
-        for one in ended {
-            take(one);
+        loop {
+            match ended.recv_timeout(SILENCE) {
+                Ok(one) => take(one),
+                Err(RecvTimeoutError::Timeout) => {
+                    println!("   still running: {}", locked(&running).join(", "))
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
         }
     });
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Job {

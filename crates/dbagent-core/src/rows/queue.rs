@@ -53,6 +53,15 @@ impl Queue {
         self.lock().reader_gone || call.is_over()
     }
 
+    fn add(&self, state: &mut State, batch: RecordBatch, bytes: usize) {
+        // A reader waits only after it saw that there is nothing.
+        if state.batches.is_empty() {
+            self.filled.notify_one();
+        }
+        state.bytes += bytes;
+        state.batches.push_back((batch, bytes));
+    }
+
     /// Waits for room and pushes. `false` means stop: the reader is gone or the call is over.
     pub(super) async fn push(&self, batch: RecordBatch, bytes: usize, call: &CallContext) -> bool {
         loop {
@@ -63,9 +72,7 @@ impl Queue {
                     return false;
                 }
                 if self.fits(&state, bytes) {
-                    state.bytes += bytes;
-                    state.batches.push_back((batch, bytes));
-                    self.filled.notify_one();
+                    self.add(&mut state, batch, bytes);
                     return true;
                 }
             }
@@ -83,9 +90,7 @@ impl Queue {
                 return false;
             }
             if self.fits(&state, bytes) {
-                state.bytes += bytes;
-                state.batches.push_back((batch, bytes));
-                self.filled.notify_one();
+                self.add(&mut state, batch, bytes);
                 return true;
             }
             state = self.room.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;

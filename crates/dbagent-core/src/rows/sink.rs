@@ -108,9 +108,7 @@ impl Sink {
     /// Cuts a batch to the caps and to the size of batches, and counts it.
     fn slices(&mut self, batch: RecordBatch) -> Result<Vec<(RecordBatch, usize)>> {
         let limits = self.limits;
-        if let Some((column, bytes)) = super::value::largest_cell(&batch)
-            && bytes > limits.cell_bytes
-        {
+        if let Some((column, bytes)) = super::value::cell_over(&batch, limits.cell_bytes) {
             return Err(cell_too_large(batch.schema().field(column).name(), bytes, limits.cell_bytes));
         }
         let total = bytes_of(&batch).max(1);

@@ -260,40 +260,37 @@ pub fn mixed_json(cell: &Cell<'_>) -> String {
     }
 }
 
-/// The column and size of the largest text or binary value of a batch.
-pub(super) fn largest_cell(batch: &RecordBatch) -> Option<(usize, u64)> {
-    let mut largest = None;
-    for (index, array) in batch.columns().iter().enumerate() {
-        let sizes: Box<dyn Iterator<Item = usize>> = match array.data_type() {
-            DataType::Utf8 => Box::new(widths(array.as_string::<i32>().value_offsets())),
-            DataType::Binary => Box::new(widths(array.as_binary::<i32>().value_offsets())),
-            DataType::LargeUtf8 => Box::new(widths(array.as_string::<i64>().value_offsets())),
-            DataType::LargeBinary => Box::new(widths(array.as_binary::<i64>().value_offsets())),
-            DataType::Utf8View => Box::new(view_widths(array.as_string_view().views())),
-            DataType::BinaryView => Box::new(view_widths(array.as_binary_view().views())),
-            _ => continue,
+/// The largest cell of a batch that is over a cap: its column and its bytes.
+pub(super) fn cell_over(batch: &RecordBatch, cap: u64) -> Option<(usize, u64)> {
+    let largest = |(index, array): (usize, &arrow_array::ArrayRef)| {
+        let bytes = match array.data_type() {
+            DataType::Utf8 => widest(array.as_string::<i32>().value_offsets(), cap),
+            DataType::Binary => widest(array.as_binary::<i32>().value_offsets(), cap),
+            DataType::LargeUtf8 => widest(array.as_string::<i64>().value_offsets(), cap),
+            DataType::LargeBinary => widest(array.as_binary::<i64>().value_offsets(), cap),
+            DataType::Utf8View => widest_view(array.as_string_view().views()),
+            DataType::BinaryView => widest_view(array.as_binary_view().views()),
+            _ => None,
         };
-        if let Some(max) = sizes.max()
-            && largest.is_none_or(|(_, size)| size < max as u64)
-        {
-            largest = Some((index, max as u64));
-        }
-    }
-    largest
+        bytes.filter(|bytes| *bytes > cap).map(|bytes| (index, bytes))
+    };
+    batch.columns().iter().enumerate().filter_map(largest).max_by_key(|(_, bytes)| *bytes)
 }
 
 /// The low half of a view's first eight bytes is its length.
-fn view_widths(views: &[u128]) -> impl Iterator<Item = usize> + '_ {
-    views.iter().map(|v| usize::try_from(v & u128::from(u32::MAX)).unwrap_or(usize::MAX))
+fn widest_view(views: &[u128]) -> Option<u64> {
+    views.iter().map(|view| u64::try_from(view & u128::from(u32::MAX)).unwrap_or(u64::MAX)).max()
 }
 
-fn widths<T: Copy + TryInto<usize> + std::ops::Sub<Output = T>>(
-    offsets: &[T],
-) -> impl Iterator<Item = usize> + '_ {
-    offsets.windows(2).filter_map(|w| match w {
-        [a, b] => (*b - *a).try_into().ok(),
-        _ => None,
-    })
+/// The most bytes between two offsets; nothing where all of them together are within the cap.
+fn widest<T: Copy + TryInto<u64> + std::ops::Sub<Output = T>>(offsets: &[T], cap: u64) -> Option<u64> {
+    let between = |first: T, last: T| (last - first).try_into().unwrap_or(u64::MAX);
+    if let (Some(first), Some(last)) = (offsets.first(), offsets.last())
+        && between(*first, *last) <= cap
+    {
+        return None;
+    }
+    offsets.windows(2).filter_map(|w| if let [a, b] = w { Some(between(*a, *b)) } else { None }).max()
 }
 
 #[cfg(test)]

@@ -109,15 +109,24 @@ async fn a_plan_is_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn thousands_of_tables_are_listed_in_pages() {
+async fn thousands_of_tables_are_listed_and_described_in_pages() {
+    const TABLES: usize = 5_000;
     let tables: Vec<String> =
-        (0..3_000).map(|i| format!("CREATE TABLE t{i:04} (id INTEGER, name VARCHAR);")).collect();
+        (0..TABLES).map(|i| format!("CREATE TABLE t{i:04} (id INTEGER, n{i} VARCHAR);")).collect();
     let scratch = Scratch::with(&format!("BEGIN; {} COMMIT", tables.concat()));
     let session = scratch.session().await;
-    let page = session.objects(None, Page { offset: 2_990, size: 100 }, &call()).await.unwrap();
-    assert_eq!((page.total, page.objects.len()), (3_000, 10));
+    let mut seen = Vec::new();
+    while seen.len() < TABLES {
+        let page = session.objects(None, Page { offset: seen.len(), size: 1_000 }, &call()).await.unwrap();
+        assert_eq!((page.total, page.objects.len()), (TABLES, 1_000));
+        seen.extend(page.objects.into_iter().map(|object| object.name));
+    }
     let page = session.objects(Some("t12??"), Page::default(), &call()).await.unwrap();
     assert_eq!(page.total, 100);
+    let described = session.describe(&seen, &call()).await.unwrap();
+    assert_eq!((described.found.len(), described.missing.len()), (TABLES, 0));
+    let last = described.found.iter().find(|object| object.summary.name.name == "t4999").unwrap();
+    assert_eq!(last.columns[1].name, "n4999");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,6 +6,7 @@ use dbagent_core::{Effects, ObjectName, Settings};
 use super::secret::{secret, tells_all};
 use crate::flavor::Flavor;
 use crate::functions;
+use crate::ident::is_possible;
 use crate::lex::{self, Mode};
 
 /// Adds what the version, the mode and the default database say.
@@ -22,6 +23,7 @@ pub(super) fn settle(flavor: &Flavor, settings: &Settings, parsed: &mut Parsed) 
             .advice("Ask the operator to take that word out of sql_mode."),
         );
     }
+    parsed.findings.extend(impossible(parsed));
     let space = settings.get("default_namespace");
     let mut found: Vec<Finding> = Vec::new();
     for (index, object) in parsed.objects.iter().enumerate() {
@@ -39,4 +41,18 @@ pub(super) fn settle(flavor: &Flavor, settings: &Settings, parsed: &mut Parsed) 
         }
     }
     parsed.findings.extend(found);
+}
+
+/// A name that neither server can have: what is asked for is then not what is read.
+fn impossible(parsed: &Parsed) -> Option<Finding> {
+    let beyond = |name: &str| !is_possible(name);
+    let objects = parsed.objects.iter().map(|object| {
+        let space = object.name.namespace.as_deref().unwrap_or_default();
+        (beyond(space) || beyond(&object.name.name), object.span)
+    });
+    let columns =
+        parsed.columns.iter().map(|column| (column.column.as_deref().is_some_and(beyond), column.span));
+    let (_, span) = objects.chain(columns).find(|(is_beyond, _)| *is_beyond)?;
+    let what = "the name holds a character that names cannot have here, such as an emoji";
+    Some(Finding::new(Rule::EngineDisagrees, what, span).advice("Name the table or column as it is listed."))
 }

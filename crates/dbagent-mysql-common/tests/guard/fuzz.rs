@@ -21,7 +21,7 @@ const WORDS: &[&str] = &[
     "EXPLAIN ANALYZE ",
     "ANALYZE FORMAT=JSON ",
     "INTO @v",
-    "INTO OUTFILE '/tmp/own_fuzz'",
+    "INTO OUTFILE 'own_fuzz'",
     "FOR UPDATE",
     "LOCK IN SHARE MODE",
     "LOAD_FILE('/etc/passwd')",

@@ -193,13 +193,12 @@ fn questions(database: &str) -> Vec<(&'static str, String)> {
 /// The names of the files of the server and of the scratch database, without those that come and go.
 fn files(folder: &Path, database: &str) -> Vec<String> {
     let mut names = Vec::new();
-    for inside in [folder.to_owned(), folder.join(database), "/tmp".into()] {
+    for inside in [folder.to_owned(), folder.join(database)] {
         let Ok(entries) = std::fs::read_dir(&inside) else { continue };
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let restless = ["#", "ib", "aria_log", "undo", "binlog", "ddl", "tc.log", "mysqld"];
-            let ours = !inside.ends_with("tmp") || name.starts_with("own_");
-            if ours && !restless.iter().any(|r| name.starts_with(r)) {
+            if !restless.iter().any(|r| name.starts_with(r)) {
                 names.push(format!("{}/{name}", inside.file_name().unwrap_or_default().to_string_lossy()));
             }
         }

@@ -1,6 +1,8 @@
 //! What the server says, by kind, number and place.
 
-use dbagent_core::{ErrorKind, ObjectName};
+use dbagent_core::session::Verdict;
+use dbagent_core::{ErrorKind, ObjectName, Request, Rule};
+use dbagent_testkit::conformance::Value;
 
 use super::support::{call, fails, rows, scratch_with, session};
 use dbagent_mysql_common::sqlx;
@@ -48,6 +50,25 @@ async fn names_that_are_data_like_everything_else() {
         assert_eq!(described.found[0].columns[0].name, name);
         assert_eq!(rows(&session, format!("SELECT `{name}`, `group` FROM `{name}`")).await.len(), 0);
     }
+}
+
+/// Neither server has names of emoji. MySQL takes them and makes question marks of them: what is asked for is
+/// another table.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_that_the_servers_cannot_have() {
+    let Some(scratch) = scratch_with(&["CREATE TABLE `?` (`?` INT)"]).await else { return };
+    let session = session(&scratch).await;
+    for sql in ["SELECT * FROM `🍕`", "SELECT `🍕` FROM `?`", "SELECT t.`🍕` FROM `?` t"] {
+        match session.judge(Request::text(sql), None, &call()).await.unwrap() {
+            Verdict::Refused(refusal) => assert_eq!(refusal.rule, Rule::EngineDisagrees, "{sql}: {refusal}"),
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+    let e = session.describe(&[ObjectName::new("🍕")], &call()).await.unwrap();
+    assert_eq!((e.found.len(), e.missing.len()), (0, 1));
+    // As a text it is like all others.
+    assert_eq!(rows(&session, "SELECT '🍕' AS e FROM (SELECT 1) t").await, [[Value::text("🍕")]]);
+    assert_eq!(rows(&session, "SELECT `?` FROM `?`").await.len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

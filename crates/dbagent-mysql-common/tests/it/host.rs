@@ -148,6 +148,23 @@ async fn what_is_stopped_is_stopped_on_the_server_and_the_pool_goes_on() {
     assert_eq!(rows(&session, "SELECT COUNT(*) FROM numbers").await, [[Value::from(20_004)]]);
 }
 
+/// A prepared text means what it meant where it was prepared, and the driver takes a prepared one for the same text.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_host_has_prepared_is_not_what_runs() {
+    const TEXT: &str = "SELECT a FROM t WHERE a > 0";
+    let Some(scratch) = scratch_with(TABLE).await else { return };
+    let other = scratch_with(&["CREATE TABLE t (a INT)", "INSERT INTO t VALUES (7)"]).await.unwrap();
+    let pool = pool_of(&scratch, 1).await;
+    let session = over(&pool).await;
+    // Asked before: what its names mean is remembered, and the next read is all that is sent.
+    assert_eq!(rows(&session, TEXT).await.len(), 2);
+    // The host reads its other database by the same text, and comes back to the one of the session.
+    pool.execute(AssertSqlSafe(format!("USE {}", other.name()))).await.unwrap();
+    assert_eq!(sqlx::query(TEXT).fetch_all(&pool).await.unwrap().len(), 1);
+    pool.execute(AssertSqlSafe(format!("USE {}", scratch.name()))).await.unwrap();
+    assert_eq!(rows(&session, TEXT).await, [[Value::from(1)], [Value::from(2)]]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_connection_that_is_borrowed_is_hardened() {
     let Some(scratch) = scratch_with(TABLE).await else { return };
