@@ -129,7 +129,7 @@ pub(super) fn side_by_side(run: Run, mut take: impl FnMut(Ended)) {
             match ended.recv_timeout(SILENCE) {
                 Ok(one) => take(one),
                 Err(RecvTimeoutError::Timeout) => {
-                    println!("   still running: {}", locked(&running).join(", "))
+                    println!("   still running: {}", locked(&running).join(", "));
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
             }
