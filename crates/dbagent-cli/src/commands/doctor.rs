@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use dbagent::account::{Found, Transport};
+use dbagent::account::{Found, PowerKind, Transport};
 use dbagent::session::Verdict;
 use dbagent::text::{bytes, printable, thousands};
 use dbagent::{
@@ -274,7 +274,10 @@ async fn account(
             report.remedy(statement)?;
         }
     }
-    if !probe.only_reads() && session.dialect().account_setup().is_some() {
+    // What everybody may call, another account may call as well.
+    let another_helps =
+        probe.powers.iter().any(|power| power.found != Found::Cannot && power.kind != PowerKind::Functions);
+    if another_helps && session.dialect().account_setup().is_some() {
         report.fact(
             "dbagent setup-role, with this URL, writes the statements for an account that can only read",
         )?;

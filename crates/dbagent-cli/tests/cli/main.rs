@@ -7,6 +7,7 @@
     reason = "what a test does not expect is a failure of the test"
 )]
 
+mod accounts;
 mod ask;
 mod batch;
 mod config;
