@@ -1,12 +1,13 @@
 //! Databases and results that are meant to break something.
 
 use dbagent_core::catalog::Page;
+use dbagent_core::session::Verdict;
 use dbagent_core::{ErrorKind, ObjectName, Param, Params, Policy, Request, Rule, Target};
-use dbagent_postgres::sqlx::{self, Connection as _, Executor as _};
+use dbagent_postgres::sqlx::{self, Executor as _};
 use dbagent_services::Server;
 use dbagent_testkit::conformance::Value;
 
-use crate::support::{Ran, Scratch, call, open, run, run_up_to, skipped, start, variable};
+use crate::support::{Ran, Scratch, call, collect, open, run, run_up_to, skipped, start, until, variable};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn text_that_is_no_utf_8_comes_as_binary() {
@@ -156,29 +157,30 @@ async fn a_lock_is_not_waited_for_to_the_end() {
     assert!(run(&session, "SELECT a FROM t").await.rows().is_empty());
 }
 
+/// A read locks its tables against changes of their shape: it can wait in a circle, and be the one that must give
+/// way.
 #[tokio::test(flavor = "multi_thread")]
-async fn conflicts_between_transactions_are_told_apart() {
-    let Some(db) = Scratch::with("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)").await else {
-        return;
-    };
-    // Two writers that wait for each other: one of them is the victim, and its error is what ours would be.
-    let (mut a, mut b) = (db.owner().await, db.owner().await);
-    a.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 10 WHERE a = 1"))
-        .await
-        .unwrap();
-    b.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '100ms'; UPDATE t SET a = 20 WHERE a = 2"))
-        .await
-        .unwrap();
-    let one =
-        tokio::spawn(
-            async move { a.execute(sqlx::raw_sql("UPDATE t SET a = 11 WHERE a = 2")).await.map(|_| ()) },
-        );
-    let two = b.execute(sqlx::raw_sql("UPDATE t SET a = 21 WHERE a = 1")).await.map(|_| ());
-    _ = b.close().await;
-    let failed = [one.await.unwrap(), two].into_iter().find_map(Result::err).expect("a victim");
-    assert_eq!(failed.as_database_error().unwrap().code().as_deref(), Some("40P01"));
-    // Readers of a snapshot are in nobody's way.
-    assert_eq!(run(&db.session().await, "SELECT count(*) FROM t").await.value(), Value::Int(2));
+async fn a_read_that_is_the_victim_of_a_deadlock_is_a_conflict() {
+    const WAITING: &str = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'relation' \
+                           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    let Some(db) = Scratch::with("CREATE TABLE a (x int); CREATE TABLE b (x int)").await else { return };
+    // The session looks for a circle once, after this time; the owner never does.
+    db.change(&format!("ALTER DATABASE {} SET deadlock_timeout = '3s'", db.name)).await;
+    let session = db.session().await;
+    let mut owner = db.owner().await;
+    owner.execute(sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '60s'")).await.unwrap();
+    let both = Request::text("SELECT (SELECT count(*) FROM b), (SELECT count(*) FROM a)");
+    let call = call();
+    let Ok(Verdict::Cleared(cleared)) = session.judge(both, None, &call).await else { panic!("a read") };
+    owner.execute(sqlx::raw_sql("LOCK TABLE a IN ACCESS EXCLUSIVE MODE")).await.unwrap();
+    let rows = session.read(cleared, &call).unwrap();
+    let read = tokio::spawn(collect(rows));
+    until("the read waits for the table a", async || db.value(WAITING).await == "1").await;
+    owner.execute(sqlx::raw_sql("LOCK TABLE b IN ACCESS EXCLUSIVE MODE")).await.unwrap();
+    let e = read.await.unwrap().error();
+    assert_eq!((e.kind(), e.native_code()), (ErrorKind::Conflict, Some("40P01")), "{e}");
+    owner.execute(sqlx::raw_sql("ROLLBACK")).await.unwrap();
+    assert_eq!(run(&session, "SELECT count(*) FROM a, b").await.value(), Value::Int(0));
 }
 
 /// The anomaly of a report: under SERIALIZABLE a transaction that only reads can be the one that must not go on.
