@@ -13,9 +13,6 @@ pub(crate) static DIALECT: &Dialect = &dbagent_mariadb::DIALECT;
 /// Whether JSON is a text here and no type of its own.
 pub(crate) const JSON_IS_TEXT: bool = true;
 
-/// Whether the certificate of the server that tests start names the host.
-pub(crate) const CERTIFICATE_NAMES_THE_HOST: bool = true;
-
 /// An owner's connection.
 pub(crate) async fn owner(url: &str) -> dbagent_core::Result<dbagent_mysql_common::testing::Owner> {
     dbagent_mariadb::testing::owner(url).await
