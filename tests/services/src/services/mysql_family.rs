@@ -25,6 +25,8 @@ impl Family {
         let tls = home.tls();
         for (name, path) in [
             ("socket", home.socket(self.socket)?),
+            // Not one that servers share: one that starts removes temporary tables there, whosever they are.
+            ("tmpdir", home.sockets()),
             ("pid-file", home.data().join("server.pid")),
             ("init-file", home.file(ACCOUNTS)),
             ("ssl-ca", tls.authority()),
@@ -34,12 +36,7 @@ impl Family {
             command.arg(format!("--{name}={}", path.display()));
         }
         command.arg(format!("--port={}", record.port()));
-        command.args([
-            "--bind-address=127.0.0.1",
-            "--skip-name-resolve",
-            "--max-connections=100",
-            "--tmpdir=/tmp",
-        ]);
+        command.args(["--bind-address=127.0.0.1", "--skip-name-resolve", "--max-connections=100"]);
         Ok(())
     }
 
