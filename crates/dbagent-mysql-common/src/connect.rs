@@ -271,8 +271,8 @@ impl Conn {
         Ok(text(&row, 0)?.unwrap_or_default())
     }
 
-    /// Closes what is prepared, once it is much; on a host's connection always, since it is the host's again. To
-    /// be the last that is done on a connection before it waits.
+    /// Closes what is prepared, once it is much; to be the last that is done on a connection of our own before it
+    /// waits. On a host's connection always: what it was set to is put back after that, at the price of the wait.
     pub(crate) async fn forget_statements(&mut self) -> sqlx::Result<()> {
         let lent = matches!(self.inner, Held::Lent(_));
         if lent || self.inner.cached_statements_size() > MANY_STATEMENTS {

@@ -11,3 +11,18 @@ pub(crate) use identifier::{Label, label, pieces, spoken};
 pub(crate) use lexicon::{demonym, place_names, same_meaning};
 pub(crate) use number::{number_word, ordinal};
 pub(crate) use token::{Kind, Token, tokens};
+/// The names of the months, in their order.
+pub(crate) const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];

@@ -1,5 +1,6 @@
 //! Dates in a question: days, months, quarters and years, as half-open spans of days.
 
+use crate::words::MONTHS;
 use crate::words::{Kind, Token};
 
 /// A day of the calendar.
@@ -122,22 +123,8 @@ pub(crate) fn year(token: &Token) -> Option<i32> {
 
 /// The month that a word names. `may` is one only in capitals, and the caller knows whether it can be.
 pub(crate) fn month(token: &Token) -> Option<u32> {
-    let names = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
     let word = token.lower.as_str();
-    let at = names
+    let at = MONTHS
         .iter()
         .position(|n| *n == word || (word.len() >= 3 && n.starts_with(word) && word.len() <= 4))?;
     let doubtful = [

@@ -1,7 +1,7 @@
 //! Months, quarters, weekdays and years that a table keeps side by side as columns, where others keep a date.
 
 use super::{ColumnId, Schema, TableId};
-use crate::words::pieces;
+use crate::words::{MONTHS, pieces};
 
 /// The time that a column stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,21 +30,6 @@ impl Schema {
             .collect()
     }
 }
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
