@@ -4,6 +4,9 @@
 //! transactions that are rolled back, and not asked about: rights come by roles, by ownership, by defaults of
 //! a product, and a list of grants does not show them all. What sets up an account is written by the dialect
 //! and shown to a person, who runs it or asks for it to be run. No model and no tool reaches any of this.
+//!
+//! A file has no accounts. There the boundary is the session, as the dialect holds it, so that is what is
+//! tried, with the guard out of the way ([`Power::tried`]).
 
 use std::fmt;
 
@@ -95,6 +98,18 @@ pub enum Found {
     Cannot,
     /// It could not be tried.
     Unknown,
+}
+
+impl Power {
+    /// What came of a try on a session that the dialect itself holds to reading: it worked, or the engine's
+    /// words against it. `what` names the try, such as `CREATE TABLE`.
+    pub fn tried(kind: PowerKind, what: &str, outcome: std::result::Result<(), String>) -> Self {
+        let (found, evidence) = match outcome {
+            Ok(()) => (Found::Can, format!("{what} worked")),
+            Err(words) => (Found::Cannot, format!("{what}: {words}")),
+        };
+        Self { kind, found, evidence, remedy: Vec::new() }
+    }
 }
 
 impl Probe {
@@ -196,6 +211,15 @@ mod tests {
         assert!(probe(vec![power(Found::Cannot)]).only_reads());
         assert!(!probe(vec![power(Found::Cannot), power(Found::Can)]).only_reads());
         assert!(!probe(vec![power(Found::Unknown)]).only_reads());
+    }
+
+    #[test]
+    fn a_try_says_what_came_of_it() {
+        let kind = PowerKind::ChangeSchema;
+        let refused = Power::tried(kind, "CREATE TABLE", Err("not authorized".to_owned()));
+        assert_eq!((refused.found, &*refused.evidence), (Found::Cannot, "CREATE TABLE: not authorized"));
+        let worked = Power::tried(kind, "CREATE TABLE", Ok(()));
+        assert_eq!((worked.found, &*worked.evidence), (Found::Can, "CREATE TABLE worked"));
     }
 
     #[test]

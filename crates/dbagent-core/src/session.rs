@@ -91,7 +91,8 @@ pub trait Session: Send + Sync {
     }
 
     /// Tries what the account can do beyond reading, with the dialect's own fixed statements, on a connection
-    /// of its own, in transactions that are rolled back. Nothing stays. **Default:** unsupported.
+    /// of its own, in transactions that are rolled back. Nothing stays. Where there are no accounts, as for a
+    /// file, it is the session that is tried. **Default:** unsupported.
     async fn probe(&self, context: &CallContext) -> Result<Probe> {
         let _ = context;
         Err(Error::new(ErrorKind::Unsupported, "this dialect does not probe its account").op("probe"))

@@ -84,6 +84,11 @@ impl Lake {
         Ok(Scan::of(&self.folder)? != self.scan)
     }
 
+    /// The folder, without links in its path.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The tables, once they are defined.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &LakeTable> {
         self.tables.get().into_iter().flatten()

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dbagent_core::account::Probe;
 use dbagent_core::catalog::{Described, ObjectPage, Page};
 use dbagent_core::context::CallContext;
 use dbagent_core::estimate::{Estimate, Plan};
@@ -21,7 +22,7 @@ use crate::parse::{CATALOG_SETTING, MACROS_SETTING, has_plan};
 use crate::pool::{Conn, Pool};
 use crate::resolve::Resolver;
 use crate::schema::{MAIN, Snapshot};
-use crate::{catalog, read};
+use crate::{account, catalog, read};
 
 /// Calls of one session that work at once.
 pub(crate) const CONNECTIONS: u32 = 4;
@@ -187,6 +188,10 @@ impl Session for DuckdbSession {
                 Ok(format!("DuckDB {}", version.trim_start_matches('v')))
             })
             .await
+    }
+
+    async fn probe(&self, call: &CallContext) -> Result<Probe> {
+        self.pool.run(call, "probe", |conn, _| account::probe(conn)).await
     }
 
     async fn ping(&self, call: &CallContext) -> Result<()> {

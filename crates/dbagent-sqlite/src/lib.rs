@@ -21,6 +21,7 @@
 //! # }
 //! ```
 
+mod account;
 mod bind;
 mod catalog;
 mod compile;

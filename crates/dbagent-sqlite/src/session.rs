@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dbagent_core::account::Probe;
 use dbagent_core::catalog::{Described, ObjectPage, Page};
 use dbagent_core::context::CallContext;
 use dbagent_core::estimate::{Estimate, Plan};
@@ -20,7 +21,7 @@ use crate::error::{Phase, translate, translate_under};
 use crate::location::Location;
 use crate::pool::Pool;
 use crate::resolve::Resolver;
-use crate::{catalog, parse, read, scans, schema};
+use crate::{account, catalog, parse, read, scans, schema};
 
 /// Connections of one session to one file.
 pub(crate) const CONNECTIONS: u32 = 4;
@@ -180,6 +181,15 @@ impl Session for SqliteSession {
 
     async fn server(&self, _call: &CallContext) -> Result<String> {
         Ok(format!("SQLite {}", rusqlite::version()))
+    }
+
+    async fn probe(&self, call: &CallContext) -> Result<Probe> {
+        self.pool
+            .run(call, "probe", |conn, call| {
+                conn.patiently(call, || account::probe(conn))
+                    .map_err(|e| translate_under(e, Phase::Run, call).op("probe"))
+            })
+            .await
     }
 
     async fn ping(&self, call: &CallContext) -> Result<()> {

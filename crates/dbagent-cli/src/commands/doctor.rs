@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use dbagent::account::{Found, PowerKind, Transport};
+use dbagent::account::{Found, PowerKind, Probe, Transport};
 use dbagent::session::Verdict;
 use dbagent::text::{bytes, printable, thousands};
 use dbagent::{
@@ -51,12 +51,13 @@ pub(crate) fn run(app: &App, args: &Args) -> Outcome {
     };
     Running::new()?.run(async {
         let call = statement::call();
-        let failed = cancellable(&call, database(&mut report, &place, &call)).await?;
+        let mut probe = None;
+        let failed = cancellable(&call, database(&mut report, &place, &mut probe, &call)).await?;
         if call.cancel.is_cancelled() {
             return Ok(Exit::Cancelled);
         }
         report.heading("What dbagent would do at most")?;
-        at_most(&mut report, place.dialect, &place.target.guardrails)?;
+        at_most(&mut report, place.dialect, &place.target.guardrails, probe.as_ref())?;
         report.verdict(failed.as_ref())
     })
 }
@@ -141,9 +142,7 @@ impl Report<'_> {
         let paint = self.paint();
         let (text, exit) = match (self.problems, failed) {
             (0, _) if self.warnings > 0 => (
-                paint.yellow(
-                    "Ready: questions can be asked. The account is more than dbagent needs; see the lines marked !",
-                ),
+                paint.yellow("Ready: questions can be asked. The lines marked ! are worth a look."),
                 Exit::Done,
             ),
             (0, _) => (paint.green("Ready: questions can be asked."), Exit::Done),
@@ -195,10 +194,11 @@ fn build(app: &App, report: &mut Report<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Probes the database; the error when it cannot even be opened.
+/// Looks at the database, and puts down what was found of the account; the error when it cannot even be opened.
 async fn database(
     report: &mut Report<'_>,
     place: &Place,
+    probed: &mut Option<Probe>,
     call: &CallContext,
 ) -> Result<Option<Error>, Failure> {
     report.fact(&format!(
@@ -235,24 +235,29 @@ async fn database(
             }
         }
     }
-    account(report, &session, call).await?;
+    *probed = account(report, &session, call).await?;
     session.close().await;
     Ok(None)
 }
 
-/// What the account can do beyond reading, tried and rolled back.
+/// What the account, or the session of a file, can do beyond reading, tried and rolled back.
 async fn account(
     report: &mut Report<'_>,
     session: &GuardedSession,
     call: &CallContext,
-) -> Result<(), Failure> {
+) -> Result<Option<Probe>, Failure> {
     let probe = match session.probe(call).await {
         Ok(probe) => probe,
-        // A file has no accounts: who may write it is decided by the file system.
-        Err(e) if e.kind() == ErrorKind::Unsupported => return Ok(()),
-        Err(e) => return report.problem("its account cannot be probed", &e),
+        Err(e) if e.kind() == ErrorKind::Unsupported => return Ok(None),
+        Err(e) => {
+            report.problem("what its account can do cannot be tried", &e)?;
+            return Ok(None);
+        }
     };
-    report.heading("The account")?;
+    report.heading(match probe.account {
+        Some(_) => "The account",
+        None => "The session, with the guard out of the way",
+    })?;
     if let Some(account) = &probe.account {
         report.fact(account)?;
     }
@@ -267,6 +272,10 @@ async fn account(
         let what = power.kind.describe();
         match power.found {
             Found::Cannot => report.fine(&format!("cannot {what} ({})", power.evidence))?,
+            // Nothing takes it away, and nothing outlives the session.
+            Found::Can if power.kind == PowerKind::TemporaryTables && power.remedy.is_empty() => {
+                report.fact(&format!("can {what}: {}", power.evidence))?;
+            }
             Found::Unknown => report.warning(&format!("may {what}: {}", power.evidence))?,
             Found::Can => report.warning(&format!("can {what}: {}", power.evidence))?,
         }
@@ -282,7 +291,7 @@ async fn account(
             "dbagent setup-role, with this URL, writes the statements for an account that can only read",
         )?;
     }
-    Ok(())
+    Ok(Some(probe))
 }
 
 /// Describes one object and reads a row of it, the way every question does.
@@ -324,10 +333,22 @@ async fn look_at(
     }
 }
 
-/// The worst that can happen, from the limits and from what the dialect declares.
-fn at_most(report: &mut Report<'_>, dialect: &Dialect, g: &Guardrails) -> Result<(), Failure> {
+/// The worst that can happen, from the limits, what the dialect declares and what was tried.
+fn at_most(
+    report: &mut Report<'_>,
+    dialect: &Dialect,
+    g: &Guardrails,
+    probe: Option<&Probe>,
+) -> Result<(), Failure> {
     let can = dialect.can();
+    let reaches_files = |p: &Probe| {
+        p.powers.iter().any(|power| power.kind == PowerKind::ServerFiles && power.found != Found::Cannot)
+    };
     report.fact(match can.read_only_session {
+        Support::Yes if probe.is_some_and(reaches_files) => {
+            "reads only; the database itself refuses to change tables on these sessions, beside the guard; files \
+             are kept by the guard alone"
+        }
         Support::Yes => "reads only; the database itself refuses writes on these sessions, beside the guard",
         Support::Emulated => "reads only; the dialect refuses writes, beside the guard",
         Support::No => "reads only, by the guard alone: give dbagent an account that cannot write",

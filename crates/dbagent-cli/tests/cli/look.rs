@@ -38,6 +38,11 @@ fn doctor_gives_a_plain_verdict() {
     {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
+    // A file has no accounts: it is the session that is tried.
+    for part in ["with the guard out of the way", "cannot change rows", "cannot reach files"] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    assert!(!ran.out.contains("worth a look"), "{}", ran.out);
     let ran = place.run(["doctor", "sqlite:///absent.db"]);
     assert_eq!(ran.code, 3);
     assert!(
@@ -52,6 +57,26 @@ fn doctor_gives_a_plain_verdict() {
     let ran = place.run(["doctor", "notadb.db"]);
     assert_eq!(ran.code, 3, "{ran:?}");
     assert_eq!(place.run(["doctor"]).code, 0);
+}
+
+/// The engine writes wherever it may read: what keeps it from a folder of data files is the guard and who may
+/// write there.
+#[cfg(feature = "duckdb")]
+#[test]
+fn doctor_says_of_a_folder_that_it_can_be_written() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("lake")).unwrap();
+    place.write("lake/visits.csv", "day,visitors\n2024-01-01,3\n");
+    let ran = place.run(["doctor", "duckdb:///lake/"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for part in [
+        "!     can reach files",
+        "mount the folder read-only",
+        "files are kept by the guard alone",
+        "worth a look",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
 }
 
 #[test]

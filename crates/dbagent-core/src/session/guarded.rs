@@ -370,7 +370,7 @@ impl GuardedSession {
     /// run in transactions that are rolled back, beside the sessions that read.
     ///
     /// # Errors
-    /// [`Unsupported`](crate::ErrorKind::Unsupported) where a dialect has no accounts or does not probe them;
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) where a dialect does not probe what it opens;
     /// what the dialect says.
     pub async fn probe(&self, call: &CallContext) -> Result<Probe> {
         call.bound("probe", self.inner.session.probe(call)).await?

@@ -2,6 +2,8 @@
 
 // Marked as tests, so that their helpers may unwrap.
 #[cfg(test)]
+mod account;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod catalogue;
