@@ -7,6 +7,7 @@ use dbagent_core::account::{Power, PowerKind, Probe, Transport};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::connect::Conn;
+use crate::error::words;
 use crate::ident::Ident;
 
 /// What is tried beside a change of rows, which needs a table.
@@ -43,5 +44,5 @@ fn table(conn: &Conn) -> rusqlite::Result<Option<String>> {
 }
 
 fn compiles(db: &Connection, sql: &str) -> Result<(), String> {
-    db.prepare(sql).map(drop).map_err(|e| e.to_string())
+    db.prepare(sql).map(drop).map_err(|e| words(&e))
 }

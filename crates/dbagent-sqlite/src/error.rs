@@ -78,6 +78,11 @@ pub(crate) fn primary(e: &rusqlite::Error) -> Option<i32> {
     parts(e).0.map(|code| code & 0xff)
 }
 
+/// The engine's words, without the statement.
+pub(crate) fn words(e: &rusqlite::Error) -> String {
+    parts(e).1
+}
+
 fn parts(e: &rusqlite::Error) -> (Option<i32>, String, Option<usize>) {
     match e {
         rusqlite::Error::SqliteFailure(error, message) => {

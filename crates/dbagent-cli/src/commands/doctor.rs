@@ -229,7 +229,8 @@ async fn database(
     match super::schema::all(&session, None, call).await {
         Err(e) => report.problem(&format!("its {} cannot be listed", nouns.plural), &e)?,
         Ok(objects) => {
-            report.fine(&format!("{} {}", thousands(objects.len() as u64), nouns.plural))?;
+            let noun = if objects.len() == 1 { nouns.singular } else { nouns.plural };
+            report.fine(&format!("{} {noun}", thousands(objects.len() as u64)))?;
             if let Some(first) = objects.first() {
                 look_at(report, &session, &first.name, call).await?;
             }
