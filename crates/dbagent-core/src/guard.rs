@@ -14,5 +14,7 @@ mod rule;
 pub use judge::{Judgement, judge};
 pub use parsed::{ColumnUse, Finding, FunctionUse, ObjectUse, ParameterUse, Parsed, Span, StatementClass};
 pub use policy::{Pattern, PatternError, Policy, RuleEffect, Scope};
-pub use resolution::{Needs, Resolution, ResolvedBody, ResolvedFunction, ResolvedObject};
+pub use resolution::{
+    MAX_COMPUTED, Needs, Resolution, ResolvedBody, ResolvedFunction, ResolvedObject, follow_computed,
+};
 pub use rule::{Refusal, Rule};

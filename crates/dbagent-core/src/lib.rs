@@ -32,6 +32,7 @@ pub mod middleware;
 pub mod model;
 pub mod name;
 pub mod observe;
+pub mod permits;
 pub mod request;
 pub mod rows;
 pub mod secret;

@@ -187,11 +187,6 @@ impl std::fmt::Display for Literal<'_> {
     }
 }
 
-/// The error for a call on a session that was closed.
-pub(crate) fn closed() -> Error {
-    Error::new(ErrorKind::Connection, "the session was closed").hint("open the target again")
-}
-
 #[cfg(test)]
 mod tests {
     use dbagent_core::ConnUrl;

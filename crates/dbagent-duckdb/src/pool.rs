@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dbagent_core::context::CallContext;
+use dbagent_core::permits::{Permits, closed};
 use dbagent_core::workers::Workers;
 use dbagent_core::{Error, ErrorKind, Result};
 use duckdb::Connection;
-use tokio::sync::Semaphore;
 
-use crate::connect::{Database, Opener, closed};
+use crate::connect::{Database, Opener};
 use crate::watch::{Waiting, Watch, Working};
 
 /// The stack of a thread that works for a call: planning recurses as deep as a statement is nested.
@@ -24,10 +24,8 @@ pub(crate) struct Conn {
 /// The database of one session.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
-    permits: Arc<Semaphore>,
+    permits: Permits,
     workers: Workers,
-    size: usize,
-    wait: Duration,
 }
 
 struct Shared {
@@ -41,10 +39,8 @@ impl Pool {
         let current = Mutex::new(Some(Arc::new(database)));
         Self {
             shared: Arc::new(Shared { opener, current }),
-            permits: Arc::new(Semaphore::new(size)),
+            permits: Permits::new(size, wait),
             workers: Workers::new("duckdb", STACK),
-            size,
-            wait,
         }
     }
 
@@ -59,7 +55,7 @@ impl Pool {
         operation: &'static str,
         work: impl FnOnce(&mut Conn, &CallContext) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let permit = self.permit(call, operation).await?;
+        let permit = self.permits.take(call, operation).await?;
         let shared = Arc::clone(&self.shared);
         let own_call = call.clone();
         let watch = Arc::new(Watch::default());
@@ -86,26 +82,6 @@ impl Pool {
             Ok(Err(_)) | Err(_) => {
                 Err(Error::new(ErrorKind::Internal, "a statement of DuckDB ended in a panic").op(operation))
             }
-        }
-    }
-
-    async fn permit(
-        &self,
-        call: &CallContext,
-        operation: &'static str,
-    ) -> Result<tokio::sync::OwnedSemaphorePermit> {
-        let acquire = tokio::time::timeout(self.wait, Arc::clone(&self.permits).acquire_owned());
-        match call.bound(operation, acquire).await? {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) => Err(closed().op(operation)),
-            Err(_) => Err(Error::new(
-                ErrorKind::TooManyConnections,
-                format!("all {} connections to this database are busy", self.size),
-            )
-            .op(operation)
-            .with("waited", format!("{:?}", self.wait))
-            .hint("wait for other questions to end, or run fewer at once")
-            .retry(dbagent_core::Retry::Later)),
         }
     }
 

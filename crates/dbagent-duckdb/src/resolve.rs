@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dbagent_core::catalog::ObjectKind;
 use dbagent_core::guard::{
     Finding, Needs, Parsed, Resolution, ResolvedBody, ResolvedFunction, ResolvedObject, Rule, StatementClass,
+    follow_computed,
 };
-use dbagent_core::{Effects, ObjectName, Result, Settings};
+use dbagent_core::{Effects, NameCase, ObjectName, Result, Settings};
 
 use crate::functions;
 use crate::parse::{self, CATALOGUE, Engine, Names, ddl, scan};
@@ -19,8 +20,6 @@ const MAX_DEPTH: usize = 8;
 const MAX_BODIES: usize = 2_000;
 /// How many definitions are remembered.
 const MAX_CACHED: usize = 10_000;
-/// Pairs of a generated column and a column that it is computed from, of one table.
-const MAX_COMPUTED: usize = 5_000;
 
 /// Reads definitions and remembers what they say.
 #[derive(Clone)]
@@ -148,7 +147,7 @@ impl Lookup<'_> {
             let read = parsed.columns.iter().filter_map(|c| c.column.as_deref());
             pairs.extend(read.map(|from| (column.name.clone(), from.to_owned())));
         }
-        if !close(&mut pairs) {
+        if !follow_computed(&mut pairs, NameCase::AsciiInsensitive) {
             calls.findings.push(Finding::new(
                 Rule::TooComplex,
                 format!("the generated columns of {} are computed from too many others", object.name),
@@ -259,24 +258,4 @@ fn unreadable() -> Parsed {
     let mut parsed = Parsed::new(StatementClass::Unknown, Effects::UNKNOWN);
     parsed.findings.push(Finding::new(Rule::UnknownSyntax, "the definition cannot be read", None));
     parsed
-}
-
-/// Follows generated columns that are computed from generated columns; `false` when there is no end to it.
-fn close(pairs: &mut Vec<(String, String)>) -> bool {
-    let mut at = 0;
-    while let Some((column, from)) = pairs.get(at).cloned() {
-        let further: Vec<String> =
-            pairs.iter().filter(|(c, _)| c.eq_ignore_ascii_case(&from)).map(|(_, f)| f.clone()).collect();
-        for source in further {
-            let pair = (column.clone(), source);
-            if !pairs.contains(&pair) {
-                pairs.push(pair);
-            }
-        }
-        at += 1;
-        if pairs.len() > MAX_COMPUTED {
-            return false;
-        }
-    }
-    true
 }

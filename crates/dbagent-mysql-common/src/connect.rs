@@ -308,11 +308,6 @@ pub(crate) fn text(row: &MySqlRow, index: usize) -> sqlx::Result<Option<String>>
     Ok(bytes.map(|b| String::from_utf8_lossy(b).into_owned()))
 }
 
-/// The error for a call on a session that was closed.
-pub(crate) fn closed() -> Error {
-    Error::new(ErrorKind::Connection, "the session was closed").hint("open the target again")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

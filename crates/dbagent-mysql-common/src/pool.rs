@@ -4,14 +4,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dbagent_core::Result;
 use dbagent_core::context::CallContext;
-use dbagent_core::{Error, ErrorKind, Result, Retry};
+use dbagent_core::permits::{Permit, Permits, closed};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySqlConnection};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use crate::connect::{Conn, Opener, closed};
+use crate::connect::{Conn, Opener};
 use crate::error;
 use crate::host::Held;
 
@@ -26,9 +27,7 @@ const NO_SUCH_THREAD: u16 = 1094;
 /// The connections of one session.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
-    permits: Arc<Semaphore>,
-    size: usize,
-    wait: Duration,
+    permits: Permits,
 }
 
 struct Shared {
@@ -72,7 +71,7 @@ impl Pool {
             reserve: tokio::sync::Mutex::new(None),
             runtime: Handle::current(),
         };
-        Self { shared: Arc::new(shared), permits: Arc::new(Semaphore::new(size)), size, wait }
+        Self { shared: Arc::new(shared), permits: Permits::new(size, wait) }
     }
 
     pub(crate) fn opener(&self) -> &Opener {
@@ -90,7 +89,7 @@ impl Pool {
         operation: &'static str,
         transaction: bool,
     ) -> Result<Lease> {
-        let permit = self.permit(call, operation).await?;
+        let permit = self.permits.take(call, operation).await?;
         loop {
             let idle = call.bound(operation, self.shared.idle()).await?.map_err(|e| e.op(operation))?;
             let reused = idle.is_some();
@@ -117,24 +116,8 @@ impl Pool {
 
     /// Opens one more connection. That it took too long is the server's doing only if it had its time.
     async fn open(&self, call: &CallContext, operation: &'static str) -> Result<Conn> {
-        let opened = self.shared.opener.open(&call.limited(self.wait)).await;
+        let opened = self.shared.opener.open(&call.limited(self.permits.wait())).await;
         opened.map_err(|e| if call.is_over() { call.over(operation) } else { e.op(operation) })
-    }
-
-    async fn permit(&self, call: &CallContext, operation: &'static str) -> Result<OwnedSemaphorePermit> {
-        let acquire = tokio::time::timeout(self.wait, Arc::clone(&self.permits).acquire_owned());
-        match call.bound(operation, acquire).await? {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) => Err(closed().op(operation)),
-            Err(_) => Err(Error::new(
-                ErrorKind::TooManyConnections,
-                format!("all {} connections to this database are busy", self.size),
-            )
-            .op(operation)
-            .with("waited", format!("{:?}", self.wait))
-            .hint("wait for other questions to end, or run fewer at once")
-            .retry(Retry::Later)),
-        }
     }
 
     /// Closes idle connections now and the others when their calls end.
@@ -324,12 +307,12 @@ impl Drop for Returning {
 struct Guard {
     id: u64,
     shared: Arc<Shared>,
-    permit: Option<OwnedSemaphorePermit>,
+    permit: Option<Permit>,
     armed: bool,
 }
 
 impl Guard {
-    fn disarm(&mut self) -> Option<OwnedSemaphorePermit> {
+    fn disarm(&mut self) -> Option<Permit> {
         self.armed = false;
         self.permit.take()
     }

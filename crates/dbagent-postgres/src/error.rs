@@ -108,16 +108,11 @@ pub(crate) fn translate_hiding(e: sqlx::Error, phase: Phase, hidden: &Hidden) ->
                 .retry(Retry::Later)
                 .hint("wait for other questions to end, or give the pool more connections")
         }
-        sqlx::Error::PoolClosed => closed().op(phase.operation()),
+        sqlx::Error::PoolClosed => dbagent_core::permits::closed().op(phase.operation()),
         other => Error::new(ErrorKind::Internal, "the driver could not read what the server sent")
             .op(phase.operation())
             .with("driver", hidden.hide(&other.to_string())),
     }
-}
-
-/// The error for a call on a session that was closed.
-pub(crate) fn closed() -> Error {
-    Error::new(ErrorKind::Connection, "the session was closed").hint("open the target again")
 }
 
 /// The error for a statement that was stopped: by the caller, or by its time.

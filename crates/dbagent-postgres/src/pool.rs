@@ -9,15 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dbagent_core::context::CallContext;
-use dbagent_core::{Error, ErrorKind, Result, Retry};
+use dbagent_core::permits::{Permit, Permits, closed};
+use dbagent_core::{Error, ErrorKind, Result};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, PgPool};
 use sqlx::{Connection as _, Postgres};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::{timeout, timeout_at};
 
 use crate::connect::{Facts, connect};
-use crate::error::{self, Phase, closed, is_lost, translate_hiding};
+use crate::error::{self, Phase, is_lost, translate_hiding};
 use crate::options::Place;
 use crate::transaction;
 
@@ -42,9 +43,7 @@ pub(crate) struct Pool {
 struct Shared {
     source: Source,
     facts: Facts,
-    permits: Arc<Semaphore>,
-    size: usize,
-    wait: Duration,
+    permits: Permits,
     idle: Mutex<Idle>,
     /// How many connections are on their way back after a statement that had ended, and who waits for one.
     returning: AtomicUsize,
@@ -104,9 +103,7 @@ impl Pool {
             shared: Arc::new(Shared {
                 source,
                 facts,
-                permits: Arc::new(Semaphore::new(size)),
-                size,
-                wait,
+                permits: Permits::new(size, wait),
                 idle: Mutex::default(),
                 returning: AtomicUsize::new(0),
                 returned: Notify::new(),
@@ -125,8 +122,8 @@ impl Pool {
     /// # Errors
     /// [`ErrorKind::TooManyConnections`] when none became free in time; what the server says.
     pub(crate) async fn link(&self, call: &CallContext, operation: &'static str) -> Result<Link> {
-        let permit = self.permit(call, operation).await?;
         let shared = &self.shared;
+        let permit = shared.permits.take(call, operation).await?;
         let opened = call.bound(operation, async {
             loop {
                 let (mut conn, reused) = shared.take().await?;
@@ -160,23 +157,6 @@ impl Pool {
     /// The error that a catalogue statement on such a connection failed with.
     pub(crate) fn failed(&self, e: sqlx::Error, operation: &'static str) -> Error {
         self.shared.translate(e, Phase::Catalogue).op(operation)
-    }
-
-    async fn permit(&self, call: &CallContext, operation: &'static str) -> Result<OwnedSemaphorePermit> {
-        let shared = &self.shared;
-        let acquire = timeout(shared.wait, Arc::clone(&shared.permits).acquire_owned());
-        match call.bound(operation, acquire).await? {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) => Err(closed().op(operation)),
-            Err(_) => Err(Error::new(
-                ErrorKind::TooManyConnections,
-                format!("all {} connections of this session are busy", shared.size),
-            )
-            .op(operation)
-            .with("waited", format!("{:?}", shared.wait))
-            .hint("wait for other questions to end, or run fewer at once")
-            .retry(Retry::Later)),
-        }
     }
 
     /// Closes idle connections now and the others when their calls end. A host's pool stays open.
@@ -249,7 +229,7 @@ impl Shared {
     }
 
     /// Brings a connection back to where the next call can use it, or closes it.
-    async fn recover(self: Arc<Self>, mut conn: Conn, pid: i32, running: bool, permit: OwnedSemaphorePermit) {
+    async fn recover(self: Arc<Self>, mut conn: Conn, pid: i32, running: bool, permit: Permit) {
         let settled = async {
             if running && !self.settle(&mut conn, pid).await {
                 return false;
@@ -357,7 +337,7 @@ pub(crate) struct Link {
     pid: i32,
     running: bool,
     shared: Arc<Shared>,
-    permit: Option<OwnedSemaphorePermit>,
+    permit: Option<Permit>,
 }
 
 impl Link {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dbagent_core::context::CallContext;
-use dbagent_core::{Error, ErrorKind, Policy, Result};
+use dbagent_core::{Error, Policy, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -169,11 +169,6 @@ fn immutable_uri(path: &Path) -> String {
     }
     uri.push_str("?immutable=1");
     uri
-}
-
-/// The error for a call on a session that was closed.
-pub(crate) fn closed() -> Error {
-    Error::new(ErrorKind::Connection, "the session was closed").hint("open the target again")
 }
 
 #[cfg(test)]

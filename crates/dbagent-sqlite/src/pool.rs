@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dbagent_core::context::CallContext;
+use dbagent_core::permits::{Permits, closed};
 use dbagent_core::{Error, ErrorKind, Result};
 use rusqlite::InterruptHandle;
-use tokio::sync::Semaphore;
 
-use crate::connect::{Conn, Opener, closed};
+use crate::connect::{Conn, Opener};
 use crate::error;
 use crate::file;
 
@@ -18,9 +18,7 @@ const LOOK_EVERY: i32 = 1_000;
 /// The connections of one session.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
-    permits: Arc<Semaphore>,
-    size: usize,
-    wait: Duration,
+    permits: Permits,
 }
 
 struct Shared {
@@ -48,12 +46,7 @@ impl Pool {
 
     fn over(opener: Option<Opener>, first: Conn, size: usize, wait: Duration) -> Self {
         let idle = Mutex::new(Idle { connections: vec![first], closed: false });
-        Self {
-            shared: Arc::new(Shared { opener, idle }),
-            permits: Arc::new(Semaphore::new(size)),
-            size,
-            wait,
-        }
+        Self { shared: Arc::new(Shared { opener, idle }), permits: Permits::new(size, wait) }
     }
 
     /// Runs `work` on a connection, off the async threads. The statement is interrupted when the call is
@@ -67,7 +60,7 @@ impl Pool {
         operation: &'static str,
         work: impl FnOnce(&mut Conn, &CallContext) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let permit = self.permit(call, operation).await?;
+        let permit = self.permits.take(call, operation).await?;
         let shared = Arc::clone(&self.shared);
         let own_call = call.clone();
         let running = Arc::new(Running::default());
@@ -94,26 +87,6 @@ impl Pool {
                 .op(operation)
                 .source(e))
         })
-    }
-
-    async fn permit(
-        &self,
-        call: &CallContext,
-        operation: &'static str,
-    ) -> Result<tokio::sync::OwnedSemaphorePermit> {
-        let acquire = tokio::time::timeout(self.wait, Arc::clone(&self.permits).acquire_owned());
-        match call.bound(operation, acquire).await? {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) => Err(closed().op(operation)),
-            Err(_) => Err(Error::new(
-                ErrorKind::TooManyConnections,
-                format!("all {} connections to this database are busy", self.size),
-            )
-            .op(operation)
-            .with("waited", format!("{:?}", self.wait))
-            .hint("wait for other questions to end, or run fewer at once")
-            .retry(dbagent_core::Retry::Later)),
-        }
     }
 
     /// Closes idle connections now and the others when their calls end.

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use dbagent_core::catalog::ObjectKind;
 use dbagent_core::guard::{
     Finding, Needs, Parsed, Resolution, ResolvedBody, ResolvedFunction, ResolvedObject, Rule, StatementClass,
+    follow_computed,
 };
-use dbagent_core::{Effects, ObjectName};
+use dbagent_core::{Effects, NameCase, ObjectName};
 use rusqlite::Result;
 
 use crate::connect::Conn;
@@ -25,8 +26,6 @@ const MAX_CACHED: usize = 10_000;
 const MAX_PATH: usize = 100;
 /// How deep views over views are followed; the judge refuses at the same depth.
 const MAX_DEPTH: usize = 33;
-/// How many pairs of a generated column and a column that it is computed from one table may have.
-const MAX_COMPUTED: usize = 5_000;
 /// Names by which SQLite knows the number of a row.
 const ROW_NUMBER: &[&str] = &["rowid", "oid", "_rowid_"];
 
@@ -279,7 +278,7 @@ fn describe(
             let mut pairs: Vec<(String, String)> = computed
                 .flat_map(|c| c.computed_from.iter().map(|from| (c.name.clone(), from.clone())))
                 .collect();
-            if !close(&mut pairs) {
+            if !follow_computed(&mut pairs, NameCase::AsciiInsensitive) {
                 body = Some(unreadable("the table, with its generated columns,"));
             }
             object.column_aliases.extend(pairs);
@@ -311,26 +310,6 @@ fn row_number(columns: &[ColumnRow], without_rowid: bool) -> Vec<(String, String
     let Some(key) = schema::integer_key(columns, without_rowid) else { return Vec::new() };
     let free = |n: &&&str| !columns.iter().any(|c| c.name.eq_ignore_ascii_case(n));
     ROW_NUMBER.iter().filter(free).map(|n| ((*n).to_owned(), key.name.clone())).collect()
-}
-
-/// Follows generated columns that are computed from generated columns; `false` when there is no end to it.
-fn close(pairs: &mut Vec<(String, String)>) -> bool {
-    let mut at = 0;
-    while let Some((column, from)) = pairs.get(at).cloned() {
-        let further: Vec<String> =
-            pairs.iter().filter(|(c, _)| c.eq_ignore_ascii_case(&from)).map(|(_, f)| f.clone()).collect();
-        for source in further {
-            let pair = (column.clone(), source);
-            if !pairs.contains(&pair) {
-                pairs.push(pair);
-            }
-        }
-        at += 1;
-        if pairs.len() > MAX_COMPUTED {
-            return false;
-        }
-    }
-    true
 }
 
 /// Every object behind a resolution, those behind definitions included.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::parsed::Parsed;
 use crate::catalog::ObjectKind;
 use crate::effects::Effects;
-use crate::name::ObjectName;
+use crate::name::{NameCase, ObjectName};
 
 /// Names to look up.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
@@ -102,4 +102,56 @@ pub struct ResolvedFunction {
     pub reason: String,
     /// What its body reads in turn, where it was judged.
     pub body: Option<Box<ResolvedBody>>,
+}
+
+/// How many pairs of a generated column and a column that it is computed from one table may have.
+pub const MAX_COMPUTED: usize = 5_000;
+
+/// Follows generated columns that are computed from generated columns: for [`ResolvedObject::column_aliases`],
+/// each gets a pair for whatever it is computed from in the end. `false` when there are more than
+/// [`MAX_COMPUTED`]; the pairs are not complete then, and the table must not be taken for known.
+#[must_use]
+pub fn follow_computed(pairs: &mut Vec<(String, String)>, case: NameCase) -> bool {
+    let mut at = 0;
+    while let Some((column, from)) = pairs.get(at).cloned() {
+        let further: Vec<String> =
+            pairs.iter().filter(|(c, _)| case.same(c, &from)).map(|(_, f)| f.clone()).collect();
+        for source in further {
+            let pair = (column.clone(), source);
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+        at += 1;
+        if pairs.len() > MAX_COMPUTED {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+        list.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+    }
+
+    #[test]
+    fn what_a_generated_column_is_computed_from_is_followed_to_its_end() {
+        let mut found = pairs(&[("c", "B"), ("b", "a"), ("loop", "loop")]);
+        assert!(follow_computed(&mut found, NameCase::AsciiInsensitive));
+        assert_eq!(found, pairs(&[("c", "B"), ("b", "a"), ("loop", "loop"), ("c", "a")]));
+        let mut found = pairs(&[("c", "B"), ("b", "a")]);
+        assert!(follow_computed(&mut found, NameCase::Sensitive));
+        assert_eq!(found, pairs(&[("c", "B"), ("b", "a")]));
+    }
+
+    #[test]
+    fn too_many_are_said_to_be_too_many() {
+        let mut chain: Vec<(String, String)> =
+            (0..200).map(|i| (format!("c{i}"), format!("c{}", i + 1))).collect();
+        assert!(!follow_computed(&mut chain, NameCase::Sensitive));
+    }
 }

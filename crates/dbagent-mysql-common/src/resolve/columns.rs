@@ -1,9 +1,9 @@
 //! The columns of a table, and other names by which one can be read.
 
-use super::facts::{ColumnFact, Fact};
+use dbagent_core::NameCase;
+use dbagent_core::guard::{MAX_COMPUTED, follow_computed};
 
-/// How many pairs of a generated column and a column that it is computed from one table may have.
-const MAX_COMPUTED: usize = 5_000;
+use super::facts::{ColumnFact, Fact};
 
 /// All columns, hidden ones among them.
 pub(super) fn names(fact: &Fact) -> Vec<String> {
@@ -28,7 +28,7 @@ pub(super) fn aliases(fact: &Fact) -> Vec<(String, String)> {
             pairs.extend(from.map(|c| (column.name.clone(), c.name.clone())));
         }
     }
-    if !close(&mut pairs) {
+    if !follow_computed(&mut pairs, NameCase::Sensitive) {
         // Nobody can tell: every generated column reads all of the table.
         pairs.clear();
         for column in fact.columns.iter().filter(|c| c.generated.is_some()) {
@@ -44,25 +44,6 @@ pub(super) fn aliases(fact: &Fact) -> Vec<(String, String)> {
 /// Whether an expression, as the server prints it, names a column. Where it prints none, any may be meant.
 fn is_named(expression: &str, column: &ColumnFact) -> bool {
     expression.is_empty() || expression.contains(&format!("`{}`", column.name.replace('`', "``")))
-}
-
-/// Follows generated columns that are computed from generated columns; `false` when there are too many.
-fn close(pairs: &mut Vec<(String, String)>) -> bool {
-    let mut at = 0;
-    while let Some((column, from)) = pairs.get(at).cloned() {
-        let further: Vec<String> = pairs.iter().filter(|(c, _)| *c == from).map(|(_, f)| f.clone()).collect();
-        for source in further {
-            let pair = (column.clone(), source);
-            if !pairs.contains(&pair) {
-                pairs.push(pair);
-            }
-        }
-        at += 1;
-        if pairs.len() > MAX_COMPUTED {
-            return false;
-        }
-    }
-    true
 }
 
 #[cfg(test)]
