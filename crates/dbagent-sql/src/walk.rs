@@ -26,13 +26,18 @@ use dbagent_core::{Effects, ObjectName, Settings};
 use sqlparser::ast::{Expr, Statement};
 
 use self::census::Census;
-use self::scope::Scope;
+use self::scope::{Read, Scope};
 use crate::grammar::SqlGrammar;
 use crate::place::Places;
 
 /// Most entries in the candidate lists of all columns together. Beyond that columns count as unknown: a
 /// thousand columns of a thousand tables must not fill the memory.
 const MAX_CANDIDATES: usize = 100_000;
+
+/// Most parts (queries, tables, expressions) that copies of common table expressions may have. MariaDB makes a
+/// copy for every reading but the first, before it looks at any limit of time: thirty expressions that each
+/// read the one before twice took all of a server's memory.
+const MAX_COPIED: usize = 20_000;
 
 /// What one walk works under.
 pub(crate) struct Under<'a> {
@@ -96,6 +101,10 @@ pub(crate) struct Walk<'a> {
     seen_functions: HashSet<(String, Option<usize>, Effects)>,
     candidates: usize,
     positional: usize,
+    /// How many parts come by common table expressions, wherever one is read.
+    expanded: usize,
+    /// How many of them are copies: the first to read one needs none.
+    copied: usize,
     /// Whether the next name in FROM is what the statement changes.
     changing: bool,
 }
@@ -112,6 +121,8 @@ impl<'a> Walk<'a> {
             seen_functions: HashSet::new(),
             candidates: 0,
             positional: 0,
+            expanded: 0,
+            copied: 0,
             changing: false,
         }
     }
@@ -152,6 +163,25 @@ impl Walk<'_> {
             format!("{what} is nothing that the guard can judge"),
             span,
         ));
+    }
+
+    /// How many parts the statement has so far, with every common table expression written out.
+    fn written_out(&self) -> usize {
+        self.census.parts().saturating_add(self.expanded)
+    }
+
+    /// Counts what a common table expression adds where it is read.
+    fn written_out_by(&mut self, read: Read, name: &sqlparser::ast::ObjectName) {
+        self.expanded = self.expanded.saturating_add(read.parts);
+        let before = self.copied;
+        self.copied = before.saturating_add(read.copied);
+        if before <= MAX_COPIED && self.copied > MAX_COPIED {
+            let what = format!(
+                "common table expressions are read so often that copies of them have more than {MAX_COPIED} parts"
+            );
+            let finding = Finding::new(Rule::TooComplex, what, self.place_of(name));
+            self.finding(finding.advice("Read each common table expression fewer times."));
+        }
     }
 
     /// Notes an object and returns its index.

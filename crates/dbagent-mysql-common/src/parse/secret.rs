@@ -54,6 +54,15 @@ const OF_THE_SERVER: &[&str] = &[
     "system_variables",
 ];
 
+/// Tables of `information_schema` that set what they count to zero when they are read, in lower case.
+const RESETS: &[&str] = &["innodb_cmp_per_index_reset", "innodb_cmp_reset", "innodb_cmpmem_reset"];
+
+/// Whether reading an object changes what everybody else sees in the server's counters.
+pub(super) fn resets(name: &ObjectName) -> bool {
+    let space = name.namespace.as_deref().map(str::to_lowercase);
+    space.as_deref() == Some("information_schema") && RESETS.contains(&name.name.to_lowercase().as_str())
+}
+
 /// Whether an object tells of every other, also of those that a policy hides: all of the servers' own schemas but
 /// a list do.
 pub(super) fn tells_all(name: &ObjectName) -> bool {
@@ -93,6 +102,11 @@ mod tests {
         assert!(!is("information_schema", "tables") && !is("shop", "user"));
         assert!(SCHEMA.is_sorted() && OF_THE_SERVER.is_sorted());
         assert!(secret(&ObjectName::new("user")).is_none());
+        let resets = |space: &str, table: &str| resets(&ObjectName::within(space, table));
+        assert!(
+            resets("Information_Schema", "INNODB_CMP_RESET") && !resets("information_schema", "innodb_cmp")
+        );
+        assert!(!resets("shop", "innodb_cmp_reset"));
         let tells = |space: &str, table: &str| tells_all(&ObjectName::within(space, table));
         assert!(tells("INFORMATION_SCHEMA", "Views") && tells("mysql", "tables_priv"));
         assert!(!tells("information_schema", "COLLATIONS") && !tells("shop", "views"));

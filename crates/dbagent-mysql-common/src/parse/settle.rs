@@ -3,7 +3,7 @@
 use dbagent_core::guard::{Finding, Parsed, Rule};
 use dbagent_core::{Effects, ObjectName, Settings};
 
-use super::secret::{secret, tells_all};
+use super::secret::{resets, secret, tells_all};
 use crate::flavor::Flavor;
 use crate::functions;
 use crate::ident::is_possible;
@@ -33,6 +33,11 @@ pub(super) fn settle(flavor: &Flavor, settings: &Settings, parsed: &mut Parsed) 
         };
         if tells_all(&name) {
             parsed.tell_all.push(index);
+        }
+        if resets(&name) {
+            let what = format!("reading {name} sets the server's counters to zero");
+            let advice = "Read the table of that name without _reset.";
+            found.push(Finding::new(Rule::Maintenance, what, object.span).advice(advice));
         }
         if let Some(what) = secret(&name)
             && !found.iter().any(|f| f.message == what)

@@ -18,6 +18,11 @@ pub(super) struct Census {
 }
 
 impl Census {
+    /// How many parts were counted.
+    pub(super) const fn parts(&self) -> usize {
+        self.queries + self.selects + self.tables + self.exprs
+    }
+
     /// Counts all there is.
     pub(super) fn of(node: &impl Visit) -> Self {
         let mut census = Self::default();

@@ -5,7 +5,7 @@ use dbagent_core::guard::Span;
 use dbagent_core::{Effects, guard::Finding, guard::Rule};
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 
-use super::scope::{CteMatch, Source, Word};
+use super::scope::{CteMatch, Read, Source, Word};
 use super::{Walk, clip};
 
 impl Walk<'_> {
@@ -89,12 +89,16 @@ impl Walk<'_> {
     /// Notes what a name in FROM reads, and says what it is for the scope.
     pub(super) fn source(&mut self, name: &ObjectName) -> Source {
         let mut source = Source::default();
-        let bare = match name.0.as_slice() {
-            [ObjectNamePart::Identifier(_)] if std::mem::take(&mut self.changing) => CteMatch::Perhaps,
-            [ObjectNamePart::Identifier(ident)] => self.scope.cte(ident, self.grammar().how_names_fold()),
-            _ => CteMatch::No,
+        let folding = self.grammar().how_names_fold();
+        let read = match name.0.as_slice() {
+            [ObjectNamePart::Identifier(_)] if std::mem::take(&mut self.changing) => {
+                Read::none(CteMatch::Perhaps)
+            }
+            [ObjectNamePart::Identifier(ident)] => self.scope.read_cte(ident, folding),
+            _ => Read::none(CteMatch::No),
         };
-        if bare != CteMatch::Yes {
+        self.written_out_by(read, name);
+        if read.matched != CteMatch::Yes {
             source.objects.extend(self.named_object(name, false));
         }
         let path: Vec<_> = name.0.iter().filter_map(ObjectNamePart::as_ident).collect();

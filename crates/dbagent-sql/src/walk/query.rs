@@ -84,13 +84,17 @@ impl Walk<'_> {
                 self.unknown("FROM behind a common table expression", self.place(from));
             }
             if sees_itself {
-                self.scope.add_cte(&alias.name);
+                self.scope.add_cte(&alias.name, 0);
             }
+            let before = self.written_out();
             let class = self.query(query);
             self.note_write(class);
-            if !sees_itself {
+            let parts = self.written_out().saturating_sub(before);
+            if sees_itself {
+                self.scope.size_cte(parts);
+            } else {
                 // A name that comes later never hides a table: engines differ, and a table more is safe.
-                self.scope.add_cte(&alias.name);
+                self.scope.add_cte(&alias.name, parts);
             }
         }
     }

@@ -9,8 +9,35 @@ use crate::options::Folding;
 pub(super) struct Scope {
     frames: Vec<Frame>,
     /// Common table expressions, the innermost last.
-    ctes: Vec<Word>,
+    ctes: Vec<Cte>,
     ids: usize,
+}
+
+/// A common table expression.
+#[derive(Debug)]
+struct Cte {
+    name: Word,
+    /// How many parts it has with everything that it reads written out.
+    parts: usize,
+    /// Whether it was read before: the first to read it needs no copy.
+    was_read: bool,
+}
+
+/// What a bare name is, as far as common table expressions go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Read {
+    pub(super) matched: CteMatch,
+    /// The parts of what it names, written out.
+    pub(super) parts: usize,
+    /// Those of them that are a copy.
+    pub(super) copied: usize,
+}
+
+impl Read {
+    /// No common table expression is read.
+    pub(super) const fn none(matched: CteMatch) -> Self {
+        Self { matched, parts: 0, copied: 0 }
+    }
 }
 
 /// What one SELECT reads from.
@@ -214,9 +241,17 @@ impl Scope {
         found.map(sorted)
     }
 
-    /// Makes a common table expression visible.
-    pub(super) fn add_cte(&mut self, name: &Ident) {
-        self.ctes.push(Word::from(name));
+    /// Makes a common table expression visible, of so many parts.
+    pub(super) fn add_cte(&mut self, name: &Ident, parts: usize) {
+        self.ctes.push(Cte { name: Word::from(name), parts, was_read: false });
+    }
+
+    /// Says how many parts the innermost common table expression turned out to have.
+    pub(super) fn size_cte(&mut self, parts: usize) {
+        if let Some(cte) = self.ctes.last_mut() {
+            // What it reads of itself is read in turns, and never copied.
+            (cte.parts, cte.was_read) = (parts, false);
+        }
     }
 
     /// How many common table expressions are visible.
@@ -229,18 +264,24 @@ impl Scope {
         self.ctes.truncate(count);
     }
 
-    /// Whether a bare name is a common table expression.
-    pub(super) fn cte(&self, name: &Ident, folding: Folding) -> CteMatch {
+    /// Reads a bare name: whether it is a common table expression, and of how many parts it is then at most.
+    pub(super) fn read_cte(&mut self, name: &Ident, folding: Folding) -> Read {
         let name = Word::from(name);
-        let mut best = CteMatch::No;
-        for cte in self.ctes.iter().rev() {
-            match name.is_cte(cte, folding) {
-                CteMatch::Yes => return CteMatch::Yes,
-                CteMatch::Perhaps => best = CteMatch::Perhaps,
-                CteMatch::No => {}
+        let mut read = Read::none(CteMatch::No);
+        for cte in self.ctes.iter_mut().rev() {
+            let matched = name.is_cte(&cte.name, folding);
+            if matched == CteMatch::No {
+                continue;
+            }
+            read.matched = matched;
+            read.parts = read.parts.max(cte.parts);
+            read.copied = read.copied.max(if cte.was_read { cte.parts } else { 0 });
+            cte.was_read = true;
+            if matched == CteMatch::Yes {
+                break;
             }
         }
-        best
+        read
     }
 }
 
@@ -259,8 +300,8 @@ mod tests {
             if quoted { Ident::with_quote('"', value) } else { Ident::new(value) }
         };
         let mut scope = Scope::default();
-        scope.add_cte(&ident(defined));
-        scope.cte(&ident(written), folding)
+        scope.add_cte(&ident(defined), 1);
+        scope.read_cte(&ident(written), folding).matched
     }
 
     #[test]

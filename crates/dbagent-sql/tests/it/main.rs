@@ -2,6 +2,8 @@
 
 // Marked as tests, so that their helpers may unwrap.
 #[cfg(test)]
+mod copies;
+#[cfg(test)]
 mod depth;
 #[cfg(test)]
 mod grammars;

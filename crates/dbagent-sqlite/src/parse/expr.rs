@@ -38,6 +38,11 @@ impl Walk<'_, '_> {
                     if let Some(message) = sizes::too_large(&word.text, args) {
                         self.find(Finding::new(Rule::SizeCap, message, word.span).choice("size_cap"));
                     }
+                    if word.text.eq_ignore_ascii_case("match") {
+                        for arg in args {
+                            self.searched(arg, env);
+                        }
+                    }
                     self.function(word, Some(args.len()));
                     open.extend(args);
                     match order_by {
@@ -86,6 +91,9 @@ impl Walk<'_, '_> {
                 }
                 Expr::Collate(inner, _) | Expr::IsNull(inner) | Expr::NotNull(inner) => open.push(inner),
                 Expr::Like { lhs, not: _, op, rhs, escape } => {
+                    if matches!(op, LikeOperator::Match) {
+                        self.searched(lhs, env);
+                    }
                     self.operator(match op {
                         LikeOperator::Glob => "glob",
                         LikeOperator::Like => "like",
@@ -128,6 +136,29 @@ impl Walk<'_, '_> {
                 children.reverse();
             }
         }
+    }
+
+    /// What a MATCH searches: whatever column stands there, a query of FTS3 or FTS4 may name any other of its
+    /// table (`title MATCH 'email:ada'`), so all of them are read.
+    fn searched(&mut self, expr: &Expr<'_>, env: Env) {
+        let mut expr = expr;
+        let name = loop {
+            match expr {
+                Expr::Parenthesized(items) => match items.first() {
+                    Some(inner) => expr = inner,
+                    None => return,
+                },
+                Expr::Collate(inner, _) | Expr::Unary(_, inner) => expr = inner,
+                Expr::Id(id) => break self.word_of(id.0),
+                Expr::Name(name) => break self.word(name),
+                Expr::Qualified(table, _) | Expr::DoublyQualified(_, table, _) => break self.word(table),
+                _ => return,
+            }
+        };
+        // A bare name is that of a table, or of a column of any.
+        let named = self.scopes.named(env.scope, &name.text);
+        let candidates = named.unwrap_or_else(|| self.scopes.visible(env.scope));
+        self.column_of(candidates, None, name.span);
     }
 
     fn binary(&mut self, operator: Operator) {

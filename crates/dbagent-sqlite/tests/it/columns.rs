@@ -319,3 +319,34 @@ async fn a_rule_for_another_name_of_the_schema_table_does_not_open() {
     }
     scratch.session_under(Policy::default().deny("sqlite_*").unwrap()).await;
 }
+
+/// A query of FTS3 or FTS4 may name another column than the one before MATCH.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_of_one_column_searches_them_all() {
+    let scratch = Scratch::with(
+        "CREATE VIRTUAL TABLE f3 USING fts3(title, email); INSERT INTO f3 VALUES ('hello', 'ada@x.org');
+         CREATE VIRTUAL TABLE f4 USING fts4(title, email); INSERT INTO f4 VALUES ('hello', 'ada@x.org');
+         CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT); INSERT INTO users VALUES (1, 'ada@x.org')",
+    );
+    let email = "SELECT title FROM f4 WHERE title MATCH 'email:ada'";
+    let open = scratch.session().await;
+    assert_eq!(run(&open, email).await.rows(), [["hello"]], "the engine looks into the other column");
+    let policy = ["f3.email", "f4.email"].iter().fold(Policy::default(), |p, c| p.deny(c).unwrap());
+    let session = scratch.session_under(policy).await;
+    for sql in [
+        email,
+        "SELECT title FROM f3 WHERE title MATCH 'email:a*'",
+        "SELECT title FROM f4 WHERE f4.title MATCH 'email:ada'",
+        "SELECT title FROM f4 AS t WHERE (t.title) MATCH ?1",
+        "SELECT title FROM f4 WHERE match('email:ada', title)",
+        "SELECT title FROM f4 WHERE f4 MATCH 'ada'",
+        "SELECT u.id FROM users u JOIN f4 ON title MATCH 'email:ada'",
+    ] {
+        assert_eq!(run(&session, sql).await.refusal().rule, Rule::DeniedColumn, "{sql}");
+    }
+    assert_eq!(run(&session, "SELECT title FROM f4 WHERE title LIKE 'h%'").await.rows(), [["hello"]]);
+    // What another table hides is not searched.
+    let session = scratch.session_under(Policy::default().deny("users.email").unwrap()).await;
+    let sql = "SELECT u.id FROM users u JOIN f4 ON f4 MATCH 'hello'";
+    assert_eq!(run(&session, sql).await.rows(), [["1"]]);
+}
