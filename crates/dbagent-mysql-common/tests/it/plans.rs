@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
-use dbagent_core::estimate::{Estimate, Plan, PlanWarning};
-use dbagent_core::session::Verdict;
-use dbagent_core::{Cleared, GuardedSession, Request};
+use dbagent_core::estimate::PlanWarning;
 
-use super::support::{call, rows, scratch_with, session};
+use super::support::{estimate, explain, rows, scratch_with, session};
 use crate::own;
 
 const TABLES: &[&str] = &[
@@ -23,23 +21,6 @@ const TABLES: &[&str] = &[
 
 fn is_mysql() -> bool {
     own::DIALECT.id() == "mysql"
-}
-
-async fn cleared(session: &GuardedSession, statement: &str) -> Cleared {
-    match session.judge(Request::text(statement), None, &call()).await.unwrap() {
-        Verdict::Cleared(cleared) => cleared,
-        other => panic!("{statement}: {other:?}"),
-    }
-}
-
-async fn explain(session: &GuardedSession, statement: &str) -> Plan {
-    let cleared = cleared(session, statement).await;
-    session.explain(&cleared, &call()).await.unwrap().unwrap()
-}
-
-async fn estimate(session: &GuardedSession, statement: &str) -> Estimate {
-    let cleared = cleared(session, statement).await;
-    session.estimate(&cleared, &call()).await.unwrap().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
