@@ -129,6 +129,12 @@ impl Counter {
         assert_eq!(self.forget(), expected, "{what}");
     }
 
+    /// Waits until what was asked is so, and forgets it.
+    pub(crate) async fn forget_when(&self, is_so: impl Fn(&[String]) -> bool) {
+        eventually("all was asked", async || is_so(&self.seen.lock().unwrap().asked)).await;
+        self.forget();
+    }
+
     /// What was asked until now, which is forgotten.
     pub(crate) fn forget(&self) -> Vec<String> {
         std::mem::take(&mut self.seen.lock().unwrap().asked)
