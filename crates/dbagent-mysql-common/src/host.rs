@@ -117,14 +117,17 @@ impl Lent {
     /// All that a host can change between two calls is read again, in one statement that is not prepared.
     pub(crate) async fn look(&mut self, known: bool) -> sqlx::Result<MySqlRow> {
         let server = self.server;
+        self.touched = true;
         // Another server has other settings.
         if !known {
             let row = self.held_mut().fetch_one("SELECT VERSION()").await?;
             if Server::of_version(&text(&row, 0)?.unwrap_or_default()) != server {
-                return self.held_mut().fetch_one(WHO).await;
+                let who = self.held_mut().fetch_one(WHO).await?;
+                // It is as it was, and stays the host's.
+                self.touched = false;
+                return Ok(who);
             }
         }
-        self.touched = true;
         // Before anything is compared: what was open was nobody's, and holds a transaction of ours up. To switch
         // autocommit on, or to begin a transaction, would commit it.
         self.held_mut().execute("ROLLBACK").await?;
