@@ -270,7 +270,9 @@ impl Lease {
             self.conn.limit = Some(limit);
         }
         match purpose {
-            For::Judged => drop(self.conn.inner.execute("START TRANSACTION READ ONLY").await?),
+            For::Judged => {
+                self.conn.inner.execute("START TRANSACTION READ ONLY").await?;
+            }
             For::Catalogue => self.conn.inner.gather().await?,
             For::Nothing => {}
         }
