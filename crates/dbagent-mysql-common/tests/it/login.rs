@@ -4,7 +4,7 @@ use dbagent_core::{ConnUrl, ErrorKind, Target};
 use dbagent_testkit::conformance::Value;
 
 use super::proxy::place;
-use super::support::{open, refused, rows, scratch, skipped, target, variable};
+use super::support::{digits, open, refused, rows, scratch, skipped, target, variable};
 use crate::own;
 
 async fn works(target: Target) {
@@ -114,7 +114,7 @@ async fn accounts_without_rights_and_without_password() {
 
 /// A text with every byte written as an escape.
 fn escaped(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02x}")).collect()
+    digits(text.as_bytes(), "%")
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -150,6 +150,16 @@ pub(crate) async fn fails(session: &GuardedSession, sql: &str) -> Error {
     }
 }
 
+/// Bytes as hexadecimal digits, each byte behind a prefix.
+pub(crate) fn digits(bytes: &[u8], before_each: &str) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for byte in bytes {
+        write!(text, "{before_each}{byte:02x}").expect("a text takes everything");
+    }
+    text
+}
+
 /// Waits until something is so; a generous ceiling keeps a test from hanging.
 pub(crate) async fn eventually(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let give_up = tokio::time::Instant::now() + Duration::from_secs(20);
