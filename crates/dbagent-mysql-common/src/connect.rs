@@ -1,6 +1,8 @@
 //! Opens a connection that cannot write, as far as the server can be told.
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use dbagent_core::context::CallContext;
 use dbagent_core::{Error, ErrorKind, Result, Secret, Settings, Target};
@@ -8,11 +10,11 @@ use sqlx::mysql::{MySqlConnectOptions, MySqlRow, MySqlTypeInfo};
 use sqlx::{
     Column as _, ConnectOptions as _, Connection as _, Executor as _, MySqlConnection, MySqlPool, Row as _,
 };
-use tokio::task::JoinSet;
+use tokio::sync::oneshot;
 
 use crate::error;
 use crate::flavor::Server;
-use crate::host::{Held, Lent};
+use crate::host::{Held, Lent, from_hex};
 use crate::location::Location;
 use crate::probe::{self, Greeting};
 
@@ -26,14 +28,22 @@ const KEPT_STATEMENTS: usize = 256;
 /// Linux takes 40 ms. So statements are not closed one by one, but all at once where nobody waits.
 const MANY_STATEMENTS: usize = 64;
 
+/// How much longer a connection may take that nobody waits for any more, and how long saying goodbye may.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// What a GROUP_CONCAT may become at least and at most; the server has its own limit of a packet beside that.
 const SHORTEST_CONCAT: u64 = 1_024;
 const LONGEST_CONCAT: u64 = 1 << 30;
 
-/// Who the connection is, and what its texts mean. The last column is there for its type: the driver has no
-/// other name for an exact number.
-const WHO: &str = "SELECT CAST(CONNECTION_ID() AS UNSIGNED), VERSION(), @@SESSION.sql_mode, @@GLOBAL.sql_mode, \
-                   CAST(@@lower_case_table_names AS UNSIGNED), DATABASE(), CAST(0 AS DECIMAL(1, 0))";
+/// Who the connection is, and what its texts mean. The name of the database comes in hexadecimal digits, whatever
+/// the character set. The last column is there for its type: the driver has no other name for an exact number.
+pub(crate) const WHO: &str = "SELECT CAST(CONNECTION_ID() AS UNSIGNED), VERSION(), @@SESSION.sql_mode, \
+                              @@GLOBAL.sql_mode, CAST(@@lower_case_table_names AS UNSIGNED), \
+                              HEX(CONVERT(DATABASE() USING utf8mb4)), CAST(0 AS DECIMAL(1, 0))";
+/// How many columns that are.
+pub(crate) const WHO_COLUMNS: usize = 7;
+/// The name of the database, in hexadecimal digits.
+pub(crate) const DATABASE: &str = "HEX(CONVERT(DATABASE() USING utf8mb4))";
 
 /// How connections to one target are made.
 #[derive(Clone)]
@@ -159,21 +169,21 @@ impl Opener {
         }
     }
 
-    /// Opens one connection and hardens it.
+    /// Opens one connection and hardens it. `limit` is the time that the call has whose connection it will be.
     ///
     /// # Errors
     /// What is wrong with the server, the account or the way to them, each with a kind of its own.
-    pub(crate) async fn open(&self, call: &CallContext) -> Result<Conn> {
+    pub(crate) async fn open(&self, call: &CallContext, limit: Duration) -> Result<Conn> {
         let opened = async {
             let held = match &self.source {
                 Source::Place(_) => Held::Own(self.connect(call).await?),
                 Source::Host(pool) => {
-                    let lent =
-                        call.bound("open", Lent::borrow(pool, self.server, self.pinned().is_some())).await;
-                    Held::Lent(lent.map_err(|e| self.silent(e))??)
+                    let lent = call.bound("open", Lent::borrow(pool, self.server)).await;
+                    let lent = lent.map_err(|e| self.silent(e))?;
+                    Held::Lent(lent.map_err(|e| error::translate(e, None).op("open"))?)
                 }
             };
-            let hardened = call.bound("open", self.harden(held)).await;
+            let hardened = call.bound("open", self.harden(held, limit)).await;
             hardened.map_err(|e| self.silent(e))?
         };
         // The server repeats names of accounts and databases.
@@ -182,27 +192,25 @@ impl Opener {
 
     /// Opens one connection as the driver does, for the crate's own small jobs beside a session.
     pub(crate) async fn connect(&self, call: &CallContext) -> Result<MySqlConnection> {
-        let (location, options) = match &self.source {
-            Source::Place(place) => (&place.0, place.1.clone()),
-            Source::Host(pool) => {
-                let options = pool.connect_options();
-                let connected = call.bound("open", options.connect()).await.map_err(|e| self.silent(e))?;
-                return connected.map_err(|e| error::translate(e, None).op("open"));
-            }
+        let options = match &self.source {
+            Source::Place(place) => place.1.clone(),
+            Source::Host(pool) => MySqlConnectOptions::clone(&pool.connect_options()),
         };
         // On a task of its own: the driver trusts the first bytes of a server and may panic on others.
-        let mut task = JoinSet::new();
-        task.spawn(async move { options.connect().await });
-        let joined = call.bound("open", task.join_next()).await.map_err(|e| self.silent(e))?;
-        let failed = match joined {
-            Some(Ok(Ok(connection))) => return Ok(connection),
-            Some(Ok(Err(e))) => Some(e),
-            Some(Err(_)) | None => None,
+        let connecting = made(async move { options.connect().await }, |unwanted: MySqlConnection| async {
+            // Told or not, the server sees that it is gone.
+            _ = tokio::time::timeout(GRACE, unwanted.close()).await;
+        });
+        let failed = match call.bound("open", connecting).await.map_err(|e| self.silent(e))? {
+            Ok(connection) => return Ok(connection),
+            Err(e) => e,
         };
+        let Some(location) = self.location() else { return Err(error::translate(failed, None).op("open")) };
         // The driver's words do not tell a login that it cannot do from a server of another kind.
-        let greeting = match &failed {
-            None | Some(sqlx::Error::Protocol(_) | sqlx::Error::Io(_)) => probe::greeting(location).await,
-            Some(_) => Greeting::Unknown,
+        let (failed, greeting) = match failed {
+            sqlx::Error::WorkerCrashed => (None, probe::greeting(location).await),
+            e @ (sqlx::Error::Protocol(_) | sqlx::Error::Io(_)) => (Some(e), probe::greeting(location).await),
+            e => (Some(e), Greeting::Unknown),
         };
         Err(error::connecting(failed, location, self.server, greeting))
     }
@@ -221,9 +229,13 @@ impl Opener {
             )
     }
 
-    async fn harden(&self, mut connection: Held) -> Result<Conn> {
+    async fn harden(&self, mut connection: Held, limit: Duration) -> Result<Conn> {
         let failed = |e| error::translate(e, None).op("open");
-        let who = sqlx::query(WHO).fetch_one(&mut *connection).await.map_err(failed)?;
+        let who = match &mut connection {
+            Held::Own(connection) => connection.fetch_one(WHO).await,
+            Held::Lent(lent) => lent.look(self.pinned().is_some()).await,
+        }
+        .map_err(failed)?;
         let id = who.try_get_unchecked::<u64, _>(0).map_err(failed)?;
         let decimal = who.column(6).type_info().clone();
         let found = pinned(&who).map_err(failed)?;
@@ -245,21 +257,26 @@ impl Opener {
                 .with("version", found.version)
                 .hint(format!("sessions need {oldest} or newer")));
         }
-        let now = found.database.clone();
         let pinned = self.pinned.get_or_init(|| found);
-        if let Held::Lent(lent) = &mut connection {
-            lent.move_to(pinned.database.as_deref(), now.as_deref()).await?;
-        }
-        // The default of every transaction of the session: without it, a statement that commits by itself
-        // (any change of the schema) ends a read-only transaction and runs.
-        connection.execute("SET SESSION TRANSACTION READ ONLY").await.map_err(failed)?;
         // The server cuts what is longer, and says so nowhere that anybody looks. One byte over the cap of a
         // cell, so that what was cut is over it and an error.
         let longest = self.cell_bytes.saturating_add(1).clamp(SHORTEST_CONCAT, LONGEST_CONCAT);
-        let pin = sqlx::query(self.server.pin()).bind(&pinned.sql_mode).bind(longest);
-        pin.execute(&mut *connection).await.map_err(failed)?;
         let mut conn = Conn { inner: connection, id, limit: None, decimal, state: String::new() };
-        conn.state = conn.state_now(self.server).await.map_err(failed)?;
+        match &mut conn.inner {
+            Held::Lent(lent) => {
+                let limit = self.server.time_value(limit);
+                lent.harden(pinned, longest, limit).await?;
+                conn.limit = Some(limit);
+            }
+            Held::Own(connection) => {
+                // The default of every transaction of the session: without it, a statement that commits by itself
+                // (any change of the schema) ends a read-only transaction and runs.
+                connection.execute("SET SESSION TRANSACTION READ ONLY").await.map_err(failed)?;
+                let pin = sqlx::query(self.server.pin()).bind(&pinned.sql_mode).bind(longest);
+                pin.execute(connection).await.map_err(failed)?;
+                conn.state = conn.state_now(self.server).await.map_err(failed)?;
+            }
+        }
         Ok(conn)
     }
 }
@@ -271,15 +288,54 @@ impl Conn {
         Ok(text(&row, 0)?.unwrap_or_default())
     }
 
+    /// Whether a connection of our own is what it was when it was new. What a host lent is compared with what it
+    /// was when it is put back, and closed where it differs.
+    pub(crate) async fn is_as_new(&mut self, server: Server) -> sqlx::Result<bool> {
+        match self.inner {
+            Held::Own(_) => Ok(self.state_now(server).await? == self.state),
+            Held::Lent(_) => Ok(true),
+        }
+    }
+
     /// Closes what is prepared, once it is much; to be the last that is done on a connection of our own before it
-    /// waits. On a host's connection always: what it was set to is put back after that, at the price of the wait.
+    /// waits.
     pub(crate) async fn forget_statements(&mut self) -> sqlx::Result<()> {
-        let lent = matches!(self.inner, Held::Lent(_));
-        if lent || self.inner.cached_statements_size() > MANY_STATEMENTS {
+        if self.inner.keeps_statements() && self.inner.cached_statements_size() > MANY_STATEMENTS {
             self.inner.clear_cached_statements().await?;
         }
         Ok(())
     }
+}
+
+/// Makes a connection on a task of its own. Where nobody waits for it any more it is finished all the same, unless
+/// that takes long, and handed to `unwanted`: a connection that is dropped half made is an error in the books of
+/// the server, which may lock a host out that has many, and a driver in the middle of something.
+///
+/// # Errors
+/// Why it could not be made; `WorkerCrashed` where the driver could not go on.
+pub(crate) async fn made<T, U>(
+    making: impl Future<Output = sqlx::Result<T>> + Send + 'static,
+    unwanted: impl FnOnce(T) -> U + Send + 'static,
+) -> sqlx::Result<T>
+where
+    T: Send + 'static,
+    U: Future<Output = ()> + Send,
+{
+    let (mut wanted, answer) = oneshot::channel();
+    tokio::spawn(async move {
+        let mut making = pin!(making);
+        let made = tokio::select! {
+            made = &mut making => made,
+            () = wanted.closed() => match tokio::time::timeout(GRACE, making).await {
+                Ok(made) => made,
+                Err(_) => return,
+            },
+        };
+        if let Err(Ok(made)) = wanted.send(made) {
+            unwanted(made).await;
+        }
+    });
+    answer.await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
 }
 
 fn pinned(who: &MySqlRow) -> sqlx::Result<Pinned> {
@@ -289,7 +345,7 @@ fn pinned(who: &MySqlRow) -> sqlx::Result<Pinned> {
         version: text(who, 1)?.unwrap_or_default(),
         sql_mode: without_the_drivers_mode(&session, &global),
         lower_case_table_names: who.try_get_unchecked(4)?,
-        database: text(who, 5)?,
+        database: text(who, 5)?.as_deref().and_then(from_hex),
     })
 }
 

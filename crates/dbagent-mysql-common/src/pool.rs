@@ -47,6 +47,17 @@ struct Idle {
     closed: bool,
 }
 
+/// What a connection is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    /// A statement that was judged, inside a read-only transaction.
+    Judged,
+    /// Fixed statements about the catalogue, which stay prepared where that does no harm.
+    Catalogue,
+    /// No statement at all.
+    Nothing,
+}
+
 /// What became of a statement, as far as the next one is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Left {
@@ -78,8 +89,7 @@ impl Pool {
         &self.shared.opener
     }
 
-    /// A connection for one call, limited to the call's time and, for a statement that was judged, inside a
-    /// read-only transaction.
+    /// A connection for one call, limited to the call's time.
     ///
     /// # Errors
     /// [`ErrorKind::TooManyConnections`] when none became free in time; why none can be opened.
@@ -87,7 +97,7 @@ impl Pool {
         &self,
         call: &CallContext,
         operation: &'static str,
-        transaction: bool,
+        purpose: For,
     ) -> Result<Lease> {
         let permit = self.permits.take(call, operation).await?;
         loop {
@@ -99,7 +109,7 @@ impl Pool {
             };
             let guard = Guard { id: conn.id, shared: Arc::clone(&self.shared), permit: None, armed: true };
             let mut lease = Lease { conn, guard };
-            match call.bound(operation, lease.begin(call, transaction)).await? {
+            match call.bound(operation, lease.begin(call, purpose)).await? {
                 Ok(()) => {
                     lease.guard.permit = Some(permit);
                     return Ok(lease);
@@ -116,7 +126,7 @@ impl Pool {
 
     /// Opens one more connection. That it took too long is the server's doing only if it had its time.
     async fn open(&self, call: &CallContext, operation: &'static str) -> Result<Conn> {
-        let opened = self.shared.opener.open(&call.limited(self.permits.wait())).await;
+        let opened = self.shared.opener.open(&call.limited(self.permits.wait()), call.remaining()).await;
         opened.map_err(|e| if call.is_over() { call.over(operation) } else { e.op(operation) })
     }
 
@@ -220,8 +230,7 @@ impl Shared {
             }
             conn.inner.execute("ROLLBACK").await.map_err(failed)?;
         }
-        let now = conn.state_now(self.opener.server()).await.map_err(failed)?;
-        if now != conn.state {
+        if !conn.is_as_new(self.opener.server()).await.map_err(failed)? {
             return Ok(false);
         }
         conn.forget_statements().await.map_err(failed)?;
@@ -236,15 +245,19 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    async fn begin(&mut self, call: &CallContext, transaction: bool) -> sqlx::Result<()> {
+    async fn begin(&mut self, call: &CallContext, purpose: For) -> sqlx::Result<()> {
         let server = self.guard.shared.opener.server();
         let limit = server.time_value(call.remaining());
         if self.conn.limit != Some(limit) {
             sqlx::query(server.limit_time()).bind(limit).execute(&mut *self.conn.inner).await?;
             self.conn.limit = Some(limit);
         }
-        if transaction {
-            self.conn.inner.execute("START TRANSACTION READ ONLY").await?;
+        match purpose {
+            For::Judged => {
+                self.conn.inner.execute("START TRANSACTION READ ONLY").await?;
+            }
+            For::Catalogue => self.conn.inner.gather().await?,
+            For::Nothing => {}
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use sqlx::{
     AssertSqlSafe, Connection as _, Executor as _, MySqlConnection, Row as _, SqlSafeStr as _, Statement as _,
 };
 
+use crate::host::Held;
 use crate::types::{self, Spec, TypedWriter};
 
 /// How a stream of rows ended.
@@ -45,18 +46,19 @@ impl From<Error> for Failed {
 ///
 /// Rows are taken from the connection only when the sink takes them: a slow reader slows the server.
 pub(crate) async fn stream(
-    connection: &mut MySqlConnection,
+    connection: &mut Held,
     text: &str,
     arguments: MySqlArguments,
     sink: Sink,
     read_timeout: Option<Duration>,
 ) -> Result<Ended, Failed> {
+    let keep = connection.keeps_statements();
     let mut sink = Some(sink);
     let mut result: Option<(TypedWriter, Vec<Spec>)> = None;
     let prepared_before = connection.cached_statements_size();
     {
-        let query = sqlx::query_with(AssertSqlSafe(text), arguments);
-        let mut rows = query.fetch(&mut *connection);
+        let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(keep);
+        let mut rows = query.fetch(&mut **connection);
         while let Some(row) = within(read_timeout, rows.try_next()).await? {
             if result.is_none() {
                 let Some(sink) = sink.take() else { break };
@@ -85,7 +87,8 @@ pub(crate) async fn stream(
 
 /// The columns of a statement that was run and gave no row, as they were when it was prepared. One that was
 /// prepared for an earlier call may have other columns by now.
-async fn columns(connection: &mut MySqlConnection, text: &str, is_fresh: bool) -> sqlx::Result<Vec<Spec>> {
+async fn columns(connection: &mut Held, text: &str, is_fresh: bool) -> sqlx::Result<Vec<Spec>> {
+    connection.gather().await?;
     if !is_fresh {
         connection.clear_cached_statements().await?;
     }
@@ -116,14 +119,16 @@ fn write(row: &MySqlRow, specs: &[Spec], writer: &mut TypedWriter) -> Result<()>
     Ok(())
 }
 
-/// All rows of a statement, each value as text, for plans: they are short.
+/// All rows of a statement, each value as text, for plans: they are short. `keep` is whether it may stay prepared.
 pub(crate) async fn texts(
     connection: &mut MySqlConnection,
     text: &str,
     arguments: MySqlArguments,
+    keep: bool,
 ) -> sqlx::Result<Vec<Vec<(String, Option<String>)>>> {
     use sqlx::Column as _;
-    let rows = sqlx::query_with(AssertSqlSafe(text), arguments).fetch_all(connection).await?;
+    let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(keep);
+    let rows = query.fetch_all(connection).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
         let mut values = Vec::with_capacity(row.len());

@@ -26,7 +26,7 @@ use crate::connect::Opener;
 use crate::error;
 use crate::estimate::Candidate;
 use crate::flavor::{Flavor, Server};
-use crate::pool::{Left, Pool};
+use crate::pool::{For, Left, Pool};
 use crate::read::{self, Ended, Failed};
 use crate::{account, bind, estimate, resolve};
 
@@ -55,7 +55,7 @@ impl MySqlSession {
         let opener = Opener::new(flavor.server(), target)?;
         let given = opener.location().and_then(|location| location.connect_timeout);
         let wait = given.unwrap_or(Duration::from_secs(context.guardrails.connect_timeout_s));
-        let first = opener.open(&context.call.limited(wait)).await?;
+        let first = opener.open(&context.call.limited(wait), context.call.remaining()).await?;
         let pool = Pool::new(opener, Some(first), CONNECTIONS as usize, wait);
         Ok(Self::over(flavor, pool, &context.guardrails))
     }
@@ -66,7 +66,7 @@ impl MySqlSession {
         let size = host.options().get_max_connections().clamp(1, CONNECTIONS);
         let opener = Opener::over(flavor.server(), host, target);
         let pool = Pool::new(opener, None, size as usize, wait);
-        pool.lease(&CallContext::within(wait), "open", false).await?.release(Left::Clean);
+        pool.lease(&CallContext::within(wait), "open", For::Nothing).await?.release(Left::Clean);
         Ok(Self::over(flavor, pool, &target.guardrails))
     }
 
@@ -101,7 +101,18 @@ impl MySqlSession {
         operation: &'static str,
         work: impl for<'c> FnOnce(&'c mut MySqlConnection) -> BoxFuture<'c, Result<T, Failed>> + Send,
     ) -> Result<T> {
-        let mut lease = self.pool.lease(call, operation, false).await?;
+        self.aside(For::Catalogue, call, operation, work).await
+    }
+
+    /// Does something else than running a judged text on a connection.
+    async fn aside<T: Send>(
+        &self,
+        purpose: For,
+        call: &CallContext,
+        operation: &'static str,
+        work: impl for<'c> FnOnce(&'c mut MySqlConnection) -> BoxFuture<'c, Result<T, Failed>> + Send,
+    ) -> Result<T> {
+        let mut lease = self.pool.lease(call, operation, purpose).await?;
         let outcome = tokio::select! {
             biased;
             outcome = unbroken(work(&mut lease.conn.inner)) => outcome,
@@ -135,7 +146,7 @@ impl MySqlSession {
         how: &str,
         cleared: &Cleared,
     ) -> Result<Vec<Vec<(String, Option<String>)>>> {
-        let mut lease = self.pool.lease(call, operation, true).await?;
+        let mut lease = self.pool.lease(call, operation, For::Judged).await?;
         let arguments = match bind::arguments(cleared.params(), &lease.conn.decimal) {
             Ok(arguments) => arguments,
             Err(e) => {
@@ -148,7 +159,8 @@ impl MySqlSession {
         let outcome = tokio::select! {
             biased;
             outcome = unbroken(async {
-                read::texts(&mut lease.conn.inner, &text, arguments).await.map_err(Failed::Driver)
+                let keep = lease.conn.inner.keeps_statements();
+                read::texts(&mut lease.conn.inner, &text, arguments, keep).await.map_err(Failed::Driver)
             }) => outcome,
             () = over(call) => return Err(error::stopped(call, operation)),
         };
@@ -183,17 +195,21 @@ impl MySqlSession {
         Ok(first(rows).map_or(Estimate::UNKNOWN, |json| estimate::read(&json, cleared.text())))
     }
 
-    /// The hints among the candidates: those whose columns have no index yet. Asks only if there are any.
+    /// The hints among the candidates: those whose columns have no index yet. One question about all their tables,
+    /// and none where there are no candidates.
     async fn hints(&self, candidates: Vec<Candidate>, call: &CallContext) -> Result<Vec<Hint>> {
-        let mut hints = Vec::new();
-        for candidate in candidates {
-            let name = ObjectName { namespace: candidate.schema.clone(), name: candidate.table.clone() };
-            let described = self.describe(&[name], call).await?;
-            if described.found.first().is_some_and(|table| estimate::would_help(&candidate, table)) {
-                hints.push(candidate.hint);
-            }
+        if candidates.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(hints)
+        let scope = self.scope();
+        let name = |c: &Candidate| ObjectName { namespace: c.schema.clone(), name: c.table.clone() };
+        let names: Vec<ObjectName> = candidates.iter().map(name).collect();
+        let known = self.catalogue(call, "explain", move |connection| {
+            Box::pin(async move { Ok(catalog::indexed(connection, &scope, &names).await?) })
+        });
+        let known = known.await?;
+        let helps = candidates.into_iter().zip(known).filter(|(c, columns)| estimate::would_help(c, columns));
+        Ok(helps.map(|(candidate, _)| candidate.hint).collect())
     }
 
     /// The error about a VECTOR with the columns that it may be, and what to write for each: those that the
@@ -324,7 +340,7 @@ impl Session for MySqlSession {
     }
 
     async fn read(&self, cleared: Cleared, sink: Sink, call: &CallContext) -> Result<Outcome<()>> {
-        let mut lease = self.pool.lease(call, "read", true).await?;
+        let mut lease = self.pool.lease(call, "read", For::Judged).await?;
         let arguments = match bind::arguments(cleared.params(), &lease.conn.decimal) {
             Ok(arguments) => arguments,
             Err(e) => {
@@ -403,7 +419,10 @@ impl Session for MySqlSession {
     }
 
     async fn ping(&self, call: &CallContext) -> Result<()> {
-        self.catalogue(call, "ping", |connection| Box::pin(async move { Ok(connection.ping().await?) })).await
+        self.aside(For::Nothing, call, "ping", |connection| {
+            Box::pin(async move { Ok(connection.ping().await?) })
+        })
+        .await
     }
 
     async fn close(&self) {

@@ -30,7 +30,7 @@ pub struct RawHardened {
 /// As opening a session on it.
 pub async fn raw_hardened(server: Server, target: &Target, call: &CallContext) -> Result<RawHardened> {
     let opener = Opener::new(server, target)?;
-    Ok(RawHardened { conn: opener.open(call).await?, server })
+    Ok(RawHardened { conn: opener.open(call, call.remaining()).await?, server })
 }
 
 impl RawHardened {
@@ -66,8 +66,7 @@ impl RawHardened {
     /// # Errors
     /// What the server says.
     pub async fn is_as_new(&mut self) -> Result<bool> {
-        let now = self.conn.state_now(self.server).await.map_err(|e| translate(e, None))?;
-        Ok(now == self.conn.state)
+        self.conn.is_as_new(self.server).await.map_err(|e| translate(e, None))
     }
 
     /// The driver's connection.
@@ -105,7 +104,7 @@ impl Owner {
     /// # Errors
     /// What the server says.
     pub async fn rows(&mut self, text: &str) -> Result<Vec<Vec<Option<String>>>> {
-        let rows = read::texts(&mut self.0, text, sqlx::mysql::MySqlArguments::default()).await;
+        let rows = read::texts(&mut self.0, text, sqlx::mysql::MySqlArguments::default(), true).await;
         let rows = rows.map_err(|e| translate(e, Some(text)))?;
         Ok(rows.into_iter().map(|row| row.into_iter().map(|(_, value)| value).collect()).collect())
     }

@@ -66,12 +66,13 @@ fn open<'a>(target: &'a Target, context: &'a OpenContext) -> BoxFuture<'a, Resul
 /// - What the URL would have checked is the host's business: encryption, which account, time limits of the network.
 /// - Connections may be held by others of the host: waiting for one is bounded by the pool's own time, and
 ///   the error then is of the kind [`TooManyConnections`](dbagent_core::ErrorKind::TooManyConnections).
-/// - What the host left on a connection is not undone: temporary tables, which a read-only transaction may still
-///   write, user variables, roles, settings that are not named above. A transaction
-///   that was left open is rolled back, and locks are released.
+/// - What the host left on a connection is not undone: temporary tables, which hide the tables that were judged and
+///   which a read-only transaction may still write, user variables, roles, settings that are not named above. A
+///   transaction that was left open is rolled back, and locks are released.
 /// - The session's database and SQL mode are those of the first connection that it borrows.
-/// - What the driver keeps prepared on a connection is closed before and after each call: the host's own statements
-///   are prepared again when they are next run, and a call takes a dozen round trips.
+/// - A read takes nine round trips instead of five, and the pool's own test of a connection. What the host has
+///   prepared is used for no statement that was judged, and stays; questions about the catalogue close it before and
+///   after them, and it is prepared again when the host next runs it.
 /// - The driver logs statements as the host's options say.
 ///
 /// # Errors

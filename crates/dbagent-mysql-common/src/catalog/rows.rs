@@ -65,16 +65,28 @@ impl Names {
         tables: &[(&str, &str)],
         connection: &mut MySqlConnection,
     ) -> Result<Vec<Row>> {
-        if tables.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (database, table) = self.columns;
-        let pairs = vec!["(?, ?)"; tables.len()].join(", ");
-        let sql = format!("{}({database}, {table}) IN ({pairs}){}", self.before, self.after);
-        let mut query = sqlx::query(AssertSqlSafe(sql));
-        for (database, table) in tables {
-            query = query.bind((*database).to_owned()).bind((*table).to_owned());
-        }
-        fetch(query, connection).await
+        let sql = naming(self.before, self.columns, tables.len()) + self.after;
+        fetch_named(sql, &[tables], connection).await
     }
+}
+
+/// A fixed text, and behind it the condition that a table is one of so many.
+pub(super) fn naming(before: &str, (database, table): (&str, &str), tables: usize) -> String {
+    format!("{before}({database}, {table}) IN ({})", vec!["(?, ?)"; tables].join(", "))
+}
+
+/// The rows of a text that names tables, as often as lists of them are given.
+pub(super) async fn fetch_named(
+    sql: String,
+    tables: &[&[(&str, &str)]],
+    connection: &mut MySqlConnection,
+) -> Result<Vec<Row>> {
+    if tables.iter().any(|list| list.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let mut query = sqlx::query(AssertSqlSafe(sql));
+    for (database, table) in tables.iter().copied().flatten() {
+        query = query.bind((*database).to_owned()).bind((*table).to_owned());
+    }
+    fetch(query, connection).await
 }

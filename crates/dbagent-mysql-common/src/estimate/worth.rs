@@ -3,10 +3,10 @@
 //! Temporary tables and sorts are not among it: before a statement runs, neither server's plan tells whether they
 //! fit into memory.
 
-use dbagent_core::catalog::ObjectDetail;
 use dbagent_core::estimate::{Hint, PlanWarning, ScanCost};
 
 use super::condition::{self, Column};
+use crate::catalog::IndexedColumn;
 
 /// How the types of numbers begin.
 const NUMBERS: &[&str] =
@@ -87,15 +87,13 @@ impl Worth {
 }
 
 /// Whether an index on the candidate's columns could be used, and none begins with one of them already.
-pub(crate) fn would_help(candidate: &Candidate, table: &ObjectDetail) -> bool {
+pub(crate) fn would_help(candidate: &Candidate, columns: &[IndexedColumn]) -> bool {
     candidate.columns.iter().all(|wanted| {
-        let same = |name: &str| name.eq_ignore_ascii_case(&wanted.name);
-        let Some(column) = table.columns.iter().find(|c| same(&c.name)) else { return false };
+        let Some(column) = columns.iter().find(|c| c.name.eq_ignore_ascii_case(&wanted.name)) else {
+            return false;
+        };
         let kind = column.data_type.to_ascii_lowercase();
         let is_number = NUMBERS.iter().any(|number| kind.starts_with(number));
-        let begins = |columns: &[String]| columns.first().is_some_and(|first| same(first));
-        (is_number || !wanted.with_number)
-            && !begins(&table.primary_key)
-            && !table.indexes.iter().any(|index| begins(&index.columns))
+        (is_number || !wanted.with_number) && !column.begins
     })
 }

@@ -1,12 +1,9 @@
 //! What the catalogue says of a database, as an owner made it.
 
-use dbagent_core::ObjectName;
 use dbagent_core::catalog::{ObjectDetail, ObjectKind, Page, RowCount};
-use dbagent_core::estimate::Estimate;
-use dbagent_core::session::Verdict;
-use dbagent_core::{GuardedSession, Request};
+use dbagent_core::{GuardedSession, ObjectName};
 
-use super::support::{call, numbers, open, scratch, scratch_with, session, target};
+use super::support::{call, cleared, estimate, numbers, open, scratch, scratch_with, session, target};
 
 const SHOP: &[&str] = &[
     "CREATE TABLE customer (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(50) NOT NULL COMMENT 'as on the card', \
@@ -125,30 +122,6 @@ async fn an_empty_database_and_one_of_many_tables() {
         assert_eq!(listed.total, TABLES);
         seen.extend(listed.objects.into_iter().map(|o| o.name));
     }
-    // As many questions for a thousand tables as for one.
-    let asked = async |owner: &mut dbagent_mysql_common::testing::Owner| -> u64 {
-        let found = owner.rows("SHOW GLOBAL STATUS LIKE 'Com_stmt_execute'").await.unwrap();
-        found[0][1].clone().unwrap().parse().unwrap()
-    };
-    let mut questions = Vec::new();
-    for names in [&seen[..1], &seen[..1_000]] {
-        let before = asked(&mut owner).await;
-        let described = session.describe(names, &call).await.unwrap();
-        assert_eq!(described.found.len(), names.len());
-        questions.push(asked(&mut owner).await - before);
-    }
-    // Other tests run on the same server meanwhile; a question for each table would be a thousand more.
-    assert!(questions[1] < 500, "{questions:?}");
-}
-
-async fn estimate(session: &GuardedSession, sql: &str) -> Estimate {
-    let Verdict::Cleared(cleared) = session.judge(Request::text(sql), None, &call()).await.unwrap() else {
-        panic!("{sql} is not cleared")
-    };
-    match session.estimate(&cleared, &call()).await.unwrap() {
-        Ok(estimate) => estimate,
-        Err(refusal) => panic!("{sql}: {refusal}"),
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,9 +145,7 @@ async fn estimates_tell_what_comes_from_what_is_read() {
 
     // Too many rows are refused before they are read; an aggregate over them is not.
     let sql = "SELECT a.i FROM numbers a, numbers b, numbers c";
-    let Verdict::Cleared(cleared) = session.judge(Request::text(sql), None, &call()).await.unwrap() else {
-        panic!("not cleared")
-    };
+    let cleared = cleared(&session, sql).await;
     let refusal = session.estimate(&cleared, &call()).await.unwrap().unwrap_err();
     assert!(refusal.to_string().contains("explain_row_threshold"), "{refusal}");
     let plan = session.explain(&cleared, &call()).await.unwrap().unwrap();

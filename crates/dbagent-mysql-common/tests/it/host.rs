@@ -22,23 +22,30 @@ fn options(url: &str) -> MySqlConnectOptions {
     url.split('?').next().unwrap().replace("mariadb://", "mysql://").parse().unwrap()
 }
 
-async fn pool_of(scratch: &Scratch, size: u32) -> MySqlPool {
+pub(crate) async fn pool_of(scratch: &Scratch, size: u32) -> MySqlPool {
     MySqlPoolOptions::new().max_connections(size).connect_with(options(scratch.url())).await.unwrap()
 }
 
-fn named(policy: Policy) -> Target {
+/// A pool by a URL with no parameters but the mode of encryption.
+pub(crate) async fn pool_at(url: &str, size: u32) -> MySqlPool {
+    let url = url.replace("mariadb://", "mysql://");
+    MySqlPoolOptions::new().max_connections(size).connect(&url).await.unwrap()
+}
+
+pub(crate) fn named(policy: Policy) -> Target {
     let url = format!("{}://of-the-host", own::DIALECT.id());
     Target { policy, ..Target::new("host", ConnUrl::parse(&url).unwrap()) }
 }
 
-async fn over(pool: &MySqlPool) -> GuardedSession {
+/// A session over a pool, under no rules.
+pub(crate) async fn over(pool: &MySqlPool) -> GuardedSession {
     let target = named(Policy::default());
     let session = own::from_pool(pool.clone(), &target).await.unwrap();
     GuardedSession::over(own::DIALECT, target, session).unwrap()
 }
 
 /// What the one connection of a pool is set to, but for what counts and for the time.
-async fn settings(pool: &MySqlPool) -> Vec<(String, String)> {
+pub(crate) async fn settings(pool: &MySqlPool) -> Vec<(String, String)> {
     const MOVING: &[&str] = &[
         "timestamp",
         "rand_seed1",
@@ -63,7 +70,7 @@ async fn settings(pool: &MySqlPool) -> Vec<(String, String)> {
     all.filter(|(name, _)| !MOVING.contains(&name.as_str())).collect()
 }
 
-fn changed(before: &[(String, String)], after: &[(String, String)]) -> Vec<(String, String)> {
+pub(crate) fn changed(before: &[(String, String)], after: &[(String, String)]) -> Vec<(String, String)> {
     assert!(before.len() > 100, "a server has many settings");
     after.iter().filter(|setting| !before.contains(setting)).cloned().collect()
 }

@@ -1,9 +1,10 @@
 //! Ways in: accounts, encryption, sockets, and what each failure is called.
 
-use dbagent_core::{ErrorKind, Target};
+use dbagent_core::{ConnUrl, ErrorKind, Target};
 use dbagent_testkit::conformance::Value;
 
-use super::support::{open, refused, rows, scratch, skipped, target, variable};
+use super::proxy::place;
+use super::support::{digits, open, refused, rows, scratch, skipped, target, variable};
 use crate::own;
 
 async fn works(target: Target) {
@@ -109,6 +110,69 @@ async fn accounts_without_rights_and_without_password() {
     locked.run(&format!("ALTER USER '{name}'@'%' ACCOUNT LOCK")).await.unwrap();
     let e = refused(target(&scratch.url_of(&name, "p%40ss%2Fw%25rd"))).await;
     assert_eq!(e.kind(), ErrorKind::Authentication, "{e}");
+}
+
+/// A text with every byte written as an escape.
+fn escaped(text: &str) -> String {
+    digits(text.as_bytes(), "%")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn by_an_ipv6_address_and_odd_escapes() {
+    let Some(scratch) = scratch().await else { return };
+    let listener = match tokio::net::TcpListener::bind("[::1]:0").await {
+        Ok(listener) => listener,
+        Err(e) => return skipped(&format!("this machine has no IPv6: {e}")),
+    };
+    let port = listener.local_addr().unwrap().port();
+    let (server, _) = place(scratch.url());
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let mut upstream = tokio::net::TcpStream::connect(&server).await.unwrap();
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut client, &mut upstream).await });
+        }
+    });
+    let password = "p@:/?#[%] é日";
+    let account = scratch.reader(&format!("IDENTIFIED BY '{password}'")).await.unwrap();
+    let database = format!("{} %/?#é", scratch.name());
+    let mut owner = scratch.owner().await.unwrap();
+    for statement in [
+        format!("CREATE DATABASE `{database}`"),
+        format!("CREATE TABLE `{database}`.t (a INT)"),
+        format!("GRANT SELECT ON `{database}`.* TO '{account}'@'%'"),
+    ] {
+        owner.run(&statement).await.unwrap();
+    }
+    let scheme = own::DIALECT.id();
+    let url = |account: &str, password: &str, database: &str| {
+        format!("{scheme}://{account}:{password}@[::1]:{port}/{database}")
+    };
+    let at = |account: &str, password: &str, database: &str| target(&url(account, password, database));
+    let (account, password, place) = (escaped(&account), escaped(password), escaped(&database));
+    let session = open(at(&account, &password, &place)).await.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(
+        rows(&session, "SELECT DATABASE() AS d FROM t RIGHT JOIN (SELECT 1) x ON 1").await,
+        [[Value::text(&database)]]
+    );
+    // In capitals they are the same, and what is none is not guessed at.
+    works(at(&account, &password.to_uppercase(), &place)).await;
+    // An account is read with the URL, a database by the dialect.
+    for odd in ["%", "%4", "%zz", "%+1"] {
+        let e = ConnUrl::parse(&url(&account, odd, &place)).unwrap_err();
+        assert!(e.to_string().contains("hexadecimal"), "{odd}: {e}");
+        let e = refused(at(&account, &password, odd)).await;
+        assert_eq!(e.kind(), ErrorKind::Config, "{odd}: {e}");
+    }
+    // No text in UTF-8.
+    let e = refused(at(&account, &password, "%c3")).await;
+    assert_eq!(e.kind(), ErrorKind::Config, "{e}");
+    let e = refused(at(&account, &escaped("another"), &place)).await;
+    assert_eq!(e.kind(), ErrorKind::Authentication, "{e}");
+    let e = refused(at(&account, &password, &escaped("no / such %"))).await;
+    // An account without rights there is not told whether there is one.
+    assert_eq!(e.kind(), ErrorKind::Permission, "{e}");
+    session.close().await;
+    owner.run(&format!("DROP DATABASE `{database}`")).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

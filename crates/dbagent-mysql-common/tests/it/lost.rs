@@ -7,8 +7,8 @@ use dbagent_core::ErrorKind;
 use dbagent_core::context::CallContext;
 use dbagent_testkit::conformance::Value;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
 
+use super::proxy::{Proxy, place, plain};
 use super::support::{call, collect, numbers, open, refused, rows, scratch, session, start, target};
 use crate::own;
 
@@ -28,45 +28,6 @@ async fn idle_connections_that_the_server_cut_are_replaced() {
     // Nobody is told: the next call finds out and goes on by another connection.
     let Value::Int(next) = rows(&session, "SELECT CONNECTION_ID() AS id").await[0][0] else { panic!() };
     assert_ne!(number, next);
-}
-
-/// Hands bytes on in both directions until it is told to stop.
-struct Proxy {
-    port: u16,
-    lines: Arc<tokio::sync::Mutex<JoinSet<()>>>,
-}
-
-impl Proxy {
-    async fn to(place: String) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let lines: Arc<tokio::sync::Mutex<JoinSet<()>>> = Arc::default();
-        let open = Arc::clone(&lines);
-        tokio::spawn(async move {
-            while let Ok((mut near, _)) = listener.accept().await {
-                let place = place.clone();
-                open.lock().await.spawn(async move {
-                    if let Ok(mut far) = TcpStream::connect(place).await {
-                        drop(tokio::io::copy_bidirectional(&mut near, &mut far).await);
-                    }
-                });
-            }
-        });
-        Self { port, lines }
-    }
-
-    /// Drops every connection that is open.
-    async fn cut(&self) {
-        self.lines.lock().await.shutdown().await;
-    }
-}
-
-/// Host and port of a URL, and the URL through another port.
-fn place(url: &str) -> (String, impl Fn(u16) -> String + '_) {
-    let (before, rest) = url.split_once('@').expect("an account");
-    let at = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (place, after) = rest.split_at(at);
-    (place.to_owned(), move |port| format!("{before}@127.0.0.1:{port}{after}"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,11 +108,9 @@ async fn garbling_proxy(place: String, mark: &'static [u8]) -> u16 {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_that_makes_no_sense() {
     let Some(scratch) = scratch().await else { return };
-    let (server, through) = place(scratch.url());
+    let (server, _) = place(scratch.url());
     let port = garbling_proxy(server, b"SELECT 2").await;
-    // The owner has logged in before, so that the server remembers the password and takes a short proof.
-    let plain = through(port).split('?').next().unwrap().to_owned() + "?ssl-mode=DISABLED";
-    let session = open(target(&plain)).await.unwrap();
+    let session = open(target(&plain(scratch.url(), port))).await.unwrap();
     assert_eq!(rows(&session, "SELECT 1 AS a").await, [[Value::from(1)]]);
     let e = super::support::fails(&session, "SELECT 2 AS a").await;
     assert_eq!(e.kind(), ErrorKind::Connection, "{e}");

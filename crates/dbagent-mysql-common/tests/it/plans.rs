@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use dbagent_core::estimate::{Estimate, Plan, PlanWarning};
-use dbagent_core::session::Verdict;
-use dbagent_core::{Cleared, GuardedSession, Request};
+use dbagent_core::estimate::PlanWarning;
+use dbagent_core::{CallContext, GuardedSession};
 
-use super::support::{call, rows, scratch_with, session};
+use super::proxy::{Counter, plain};
+use super::support::{cleared_within, estimate, explain, open, rows, scratch_with, session, target};
 use crate::own;
 
 const TABLES: &[&str] = &[
@@ -25,21 +25,13 @@ fn is_mysql() -> bool {
     own::DIALECT.id() == "mysql"
 }
 
-async fn cleared(session: &GuardedSession, statement: &str) -> Cleared {
-    match session.judge(Request::text(statement), None, &call()).await.unwrap() {
-        Verdict::Cleared(cleared) => cleared,
-        other => panic!("{statement}: {other:?}"),
+/// Lets the server find out what is in the columns.
+fn know() -> &'static str {
+    if is_mysql() {
+        "ANALYZE TABLE over_it UPDATE HISTOGRAM ON name, kind WITH 1024 BUCKETS"
+    } else {
+        "ANALYZE TABLE over_it PERSISTENT FOR ALL"
     }
-}
-
-async fn explain(session: &GuardedSession, statement: &str) -> Plan {
-    let cleared = cleared(session, statement).await;
-    session.explain(&cleared, &call()).await.unwrap().unwrap()
-}
-
-async fn estimate(session: &GuardedSession, statement: &str) -> Estimate {
-    let cleared = cleared(session, statement).await;
-    session.estimate(&cleared, &call()).await.unwrap().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -118,12 +110,7 @@ async fn an_index_is_proposed_only_where_it_would_save_more_than_half() {
     let by_name = "SELECT * FROM over_it WHERE name = 'name 7'";
     assert_eq!(hints(by_name).await, Vec::<String>::new(), "nothing is known of the column yet");
     let mut owner = scratch.owner().await.unwrap();
-    let know = if is_mysql() {
-        "ANALYZE TABLE over_it UPDATE HISTOGRAM ON name, kind WITH 1024 BUCKETS"
-    } else {
-        "ANALYZE TABLE over_it PERSISTENT FOR ALL"
-    };
-    owner.run(know).await.unwrap();
+    owner.run(know()).await.unwrap();
     let few = hints(by_name).await;
     let name = if is_mysql() { format!("{}.over_it", scratch.name()) } else { "over_it".to_owned() };
     assert!(
@@ -143,7 +130,7 @@ async fn an_index_is_proposed_only_where_it_would_save_more_than_half() {
         assert_eq!(hints(statement).await, Vec::<String>::new(), "{statement}");
     }
     owner.run("CREATE INDEX by_name ON over_it (name)").await.unwrap();
-    owner.run(know).await.unwrap();
+    owner.run(know()).await.unwrap();
     let plan = explain(&session, "SELECT * FROM over_it IGNORE INDEX (by_name) WHERE name = 'name 7'").await;
     assert!(plan.hints.is_empty(), "{plan:?}");
 }
@@ -181,4 +168,34 @@ async fn a_large_read_is_compared_with_what_the_planner_expected() {
     assert_eq!(grouped.review(1, true, Duration::from_secs(3)), None);
     let plain = estimate(&session, "SELECT id FROM skew").await;
     assert!(!plain.at_most && plain.review(1, true, Duration::from_secs(3)).is_some(), "{plain:?}");
+}
+
+/// Which columns have an index is told by one question, and by none where no index would help.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hint_takes_one_question() {
+    let Some(scratch) = scratch_with(TABLES).await else { return };
+    scratch.owner().await.unwrap().run(know()).await.unwrap();
+    let counter = Counter::before(scratch.url()).await;
+    let session = open(target(&plain(scratch.url(), counter.port))).await.unwrap();
+    // A call with less time than the limits of a target allow: it is the same limit each time.
+    let call = || CallContext::within(Duration::from_secs(20));
+    let plan = ["START TRANSACTION", "prepare", "execute", "ROLLBACK", "execute"];
+    let question = ["prepare", "execute", "ROLLBACK", "execute"];
+    for (sql, hints, asked) in [
+        ("SELECT * FROM over_it WHERE name = 'name 7'", 1, [&plan[..], &plan, &question].concat()),
+        ("SELECT * FROM over_it WHERE kind = 3", 0, [&plan[..], &plan].concat()),
+    ] {
+        let cleared = cleared_within(&session, sql, &call()).await;
+        idle(&session, &counter, &call()).await;
+        let plan = session.explain(&cleared, &call()).await.unwrap().unwrap();
+        assert_eq!(plan.hints.len(), hints, "{plan:?}");
+        counter.asked(sql, &asked).await;
+    }
+}
+
+/// Waits until what went before is at its end, and forgets it.
+async fn idle(session: &GuardedSession, counter: &Counter, call: &CallContext) {
+    session.ping(call).await.unwrap();
+    let ended = |asked: &[String]| asked.ends_with(&["ping", "ROLLBACK", "execute"].map(str::to_owned));
+    counter.forget_when(ended).await;
 }

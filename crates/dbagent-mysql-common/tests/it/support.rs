@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use dbagent_core::context::CallContext;
+use dbagent_core::estimate::{Estimate, Plan};
 use dbagent_core::rows::{Cell, Rows};
 use dbagent_core::session::Verdict;
-use dbagent_core::{ConnUrl, Error, GuardedSession, Policy, Request, Result, Target};
+use dbagent_core::{Cleared, ConnUrl, Error, GuardedSession, Policy, Request, Result, Target};
 use dbagent_testkit::conformance::Value;
 
 use crate::own::{self, Scratch};
@@ -92,6 +93,34 @@ pub(crate) async fn start(
     }
 }
 
+/// A statement that must be cleared.
+pub(crate) async fn cleared(session: &GuardedSession, sql: &str) -> Cleared {
+    cleared_within(session, sql, &call()).await
+}
+
+/// The same in the time of a call.
+pub(crate) async fn cleared_within(session: &GuardedSession, sql: &str, call: &CallContext) -> Cleared {
+    match session.judge(Request::text(sql), None, call).await.unwrap_or_else(|e| panic!("{sql}: {e}")) {
+        Verdict::Cleared(cleared) => cleared,
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+/// The plan of a read.
+pub(crate) async fn explain(session: &GuardedSession, sql: &str) -> Plan {
+    let cleared = cleared(session, sql).await;
+    session.explain(&cleared, &call()).await.unwrap_or_else(|e| panic!("{sql}: {e}")).expect("a plan")
+}
+
+/// The estimate of a read, which must not be too much.
+pub(crate) async fn estimate(session: &GuardedSession, sql: &str) -> Estimate {
+    let cleared = cleared(session, sql).await;
+    match session.estimate(&cleared, &call()).await.unwrap_or_else(|e| panic!("{sql}: {e}")) {
+        Ok(estimate) => estimate,
+        Err(refusal) => panic!("{sql}: {refusal}"),
+    }
+}
+
 pub(crate) async fn collect(mut rows: Rows) -> Result<Vec<Vec<Value>>> {
     let mut found = Vec::new();
     while let Some(batch) = rows.next().await? {
@@ -119,6 +148,16 @@ pub(crate) async fn fails(session: &GuardedSession, sql: &str) -> Error {
         Err(e) => e,
         Ok(rows) => panic!("{sql} gave {rows:?}"),
     }
+}
+
+/// Bytes as hexadecimal digits, each byte behind a prefix.
+pub(crate) fn digits(bytes: &[u8], before_each: &str) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for byte in bytes {
+        write!(text, "{before_each}{byte:02x}").expect("a text takes everything");
+    }
+    text
 }
 
 /// Waits until something is so; a generous ceiling keeps a test from hanging.

@@ -2,7 +2,7 @@
 
 use dbagent_testkit::conformance::Value;
 
-use super::support::{rows, scratch_with, session};
+use super::support::{digits, rows, scratch_with, session};
 
 fn decimal(text: &str) -> Value {
     Value::Decimal(text.into())
@@ -77,6 +77,10 @@ async fn numbers_with_fractions() {
         &[(long, decimal(long)), ("-0.5", decimal("-0.500000000000000000000000000000"))],
     )
     .await;
+    column("DECIMAL(10,2) UNSIGNED", &[("99999999.99", decimal("99999999.99")), ("0", decimal("0.00"))])
+        .await;
+    column("DOUBLE UNSIGNED", &[("0.1", 0.1.into())]).await;
+    column("FLOAT UNSIGNED", &[("16777217", 16_777_216.0.into())]).await;
     let nines = "9".repeat(65);
     column("DECIMAL(65,0)", &[(&nines, decimal(&nines))]).await;
     column("FLOAT", &[("0.1", 0.1.into()), ("-3.5e10", (-3.5e10).into()), ("0", 0.0.into())]).await;
@@ -157,6 +161,22 @@ async fn what_no_calendar_holds() {
         ],
     )
     .await;
+    column(
+        "TIME(6)",
+        &[
+            ("'838:59:58.999999'", "838:59:58.999999".into()),
+            ("'-00:00:00.000001'", "-00:00:00.000001".into()),
+        ],
+    )
+    .await;
+    column(
+        "DATETIME(6)",
+        &[
+            ("'0000-00-00 00:00:00'", "0000-00-00 00:00:00".into()),
+            ("'2024-00-01 01:02:03.000004'", "2024-00-01 01:02:03.000004".into()),
+        ],
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -189,8 +209,18 @@ async fn texts_of_every_size_and_collation() {
     column("VARCHAR(20) CHARACTER SET latin1 COLLATE latin1_bin", &[("'grün'", "grün".into())]).await;
     column("VARCHAR(20) CHARACTER SET sjis", &[("'日本'", "日本".into())]).await;
     column("VARCHAR(20) CHARACTER SET koi8r", &[("'ключ'", "ключ".into())]).await;
-    let long = "ü".repeat(100_000);
-    column("LONGTEXT", &[(&format!("'{long}'"), long.as_str().into())]).await;
+    // As long as each may be, and longer than the next smaller one.
+    for (definition, length) in [
+        ("CHAR(255)", 255),
+        ("VARCHAR(16000)", 16_000),
+        ("TINYTEXT", 127),
+        ("TEXT", 32_767),
+        ("MEDIUMTEXT", 40_000),
+        ("LONGTEXT", 100_000),
+    ] {
+        let long = "ü".repeat(length);
+        column(definition, &[(&format!("'{long}'"), long.as_str().into())]).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -203,6 +233,18 @@ async fn bytes_of_every_size() {
         )
         .await;
     }
+    for (definition, length) in [
+        ("BINARY(255)", 255),
+        ("VARBINARY(65000)", 65_000),
+        ("TINYBLOB", 255),
+        ("BLOB", 65_535),
+        ("MEDIUMBLOB", 70_000),
+        ("LONGBLOB", 70_000),
+    ] {
+        let long: Vec<u8> = (0..=u8::MAX).rev().cycle().take(length).collect();
+        let digits = digits(&long, "");
+        column(definition, &[(&format!("x'{digits}'"), bytes(&long))]).await;
+    }
     column("VARCHAR(20) CHARACTER SET binary", &[("x'c328'", bytes(&[0xc3, 0x28]))]).await;
 }
 
@@ -210,15 +252,17 @@ async fn bytes_of_every_size() {
 async fn enums_sets_and_json() {
     column(
         "ENUM('new','it''s','表')",
-        &[("'new'", "new".into()), ("2", "it's".into()), ("'表'", "表".into())],
+        // What is none of them is stored as a text of its own, the empty one.
+        &[("'new'", "new".into()), ("2", "it's".into()), ("'表'", "表".into()), ("'none'", "".into())],
     )
     .await;
     column("ENUM('a','B') COLLATE utf8mb4_bin", &[("'B'", "B".into())]).await;
     column("SET('a','b','c')", &[("'a,c'", "a,c".into()), ("''", "".into())]).await;
     // One server has a type for it, the other a text.
-    let document = r#"{"a": [1, "ü", null]}"#;
-    let value = if crate::own::JSON_IS_TEXT { document.into() } else { Value::json(document) };
-    column("JSON", &[(&format!("'{document}'"), value), ("NULL", Value::Null)]).await;
+    for document in [r#"{"a": [1, "ü", null]}"#, "[18446744073709551615, -0.5, true]", r#""text""#, "null"] {
+        let value = if crate::own::JSON_IS_TEXT { document.into() } else { Value::json(document) };
+        column("JSON", &[(&format!("'{document}'"), value), ("NULL", Value::Null)]).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -228,6 +272,27 @@ async fn geometry_is_the_bytes_that_are_stored() {
     point.extend(1.5_f64.to_le_bytes());
     point.extend((-2.0_f64).to_le_bytes());
     column("POINT", &[("ST_GeomFromText('POINT(1.5 -2)')", bytes(&point)), ("NULL", Value::Null)]).await;
+    point[..4].copy_from_slice(&4_326_u32.to_le_bytes());
+    let elsewhere = if crate::own::JSON_IS_TEXT { "POINT(1.5 -2)" } else { "POINT(-2 1.5)" };
+    let placed = format!("ST_GeomFromText('{elsewhere}', 4326)");
+    column("GEOMETRY", &[(&placed, bytes(&point))]).await;
+    // Every kind, by the digits that the server says its bytes have.
+    let Some(scratch) = scratch_with(&["CREATE TABLE t (g GEOMETRY)"]).await else { return };
+    let (session, mut owner) = (session(&scratch).await, scratch.owner().await.unwrap());
+    for shape in [
+        "LINESTRING(0 0, 1 1)",
+        "POLYGON((0 0, 4 0, 4 4, 0 0))",
+        "MULTIPOINT(0 0, 1 1)",
+        "MULTILINESTRING((0 0, 1 1), (2 2, 3 3))",
+        "MULTIPOLYGON(((0 0, 4 0, 4 4, 0 0)))",
+        "GEOMETRYCOLLECTION(POINT(1 2), LINESTRING(0 0, 1 1))",
+    ] {
+        owner.run("DELETE FROM t").await.unwrap();
+        owner.run(&format!("INSERT INTO t VALUES (ST_GeomFromText('{shape}'))")).await.unwrap();
+        let found = rows(&session, "SELECT g, HEX(g) FROM t").await;
+        let [[Value::Bytes(stored), Value::Text(told)]] = [found[0].as_slice()] else { panic!("{found:?}") };
+        assert_eq!(digits(stored, ""), told.to_lowercase(), "{shape}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
