@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use dbagent_core::Effects;
+use dbagent_core::guard::Rule;
 use dbagent_core::session::PARSE_STACK_BYTES;
 use dbagent_sql::SqlGrammar;
 
@@ -275,7 +276,9 @@ impl Maker {
 fn read(grammar: &SqlGrammar, text: &str) -> Known {
     let parsed =
         grammars::parse(grammar, text).unwrap_or_else(|e| panic!("{e} at {:?}:\n{text}", e.position()));
-    assert_eq!(parsed.findings, [], "{text}");
+    // Some read a common table expression very often. That is refused beside all that is known of them.
+    let findings: Vec<_> = parsed.findings.iter().filter(|f| f.rule != Rule::TooComplex).collect();
+    assert!(findings.is_empty(), "{findings:?} {text}");
     let mut objects: Vec<_> = parsed.objects.iter().map(|o| (o.name.to_string(), o.written)).collect();
     objects.sort();
     let functions = parsed.functions.iter().map(|f| (f.name.clone(), f.effects.to_string())).collect();
