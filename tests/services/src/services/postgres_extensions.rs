@@ -3,6 +3,9 @@
 //! The programs run with the loader and the libraries that came with them, as everything from Debian here.
 //! But `initdb` starts `postgres` by its path, and knows nothing of a loader. So both stand behind a small
 //! script under their own names, which also says where the data of the libraries is.
+//!
+//! Tests that need it say `SKIPPED postgres-extensions: why` where it cannot be had, and fail where
+//! `DBAGENT_REQUIRE` names `postgres-extensions`.
 
 use std::fs;
 use std::path::Path;
