@@ -88,7 +88,7 @@ fn sample(type_name: &str, text: &str) -> Option<String> {
         "geometry" => geometry.to_owned(),
         "geometry[]" => format!("ARRAY[{geometry}]"),
         "geography" => "'POINT(9 48)'::geography".to_owned(),
-        "raster" => "ST_MakeEmptyRaster(2, 2, 8, 49, 1)".to_owned(),
+        "raster" => "public.ST_MakeEmptyRaster(2, 2, 8, 49, 1)".to_owned(),
         "box2d" => "'BOX(0 0,1 1)'::box2d".to_owned(),
         "box3d" => "'BOX3D(0 0 0,1 1 1)'::box3d".to_owned(),
         "vector" => "'[1,2,3]'::vector".to_owned(),
