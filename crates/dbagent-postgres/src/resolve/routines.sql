@@ -79,8 +79,13 @@ WHERE CASE
     ELSE n.nspname = i.schema
   END
   AND f.oid <> 0
-  AND (o.oprleft = 0 OR o.oprleft IN (SELECT fits.oid FROM fits))
-  AND (o.oprright = 0 OR o.oprright IN (SELECT fits.oid FROM fits))
+  AND (o.oprleft = 0 OR i.untyped & 1 <> 0 OR o.oprleft IN (SELECT fits.oid FROM fits))
+  AND (o.oprright = 0 OR i.untyped & 2 <> 0 OR o.oprright IN (SELECT fits.oid FROM fits))
+  -- Where only some uses may have operands without a type, one of the two has one.
+  AND (
+    i.untyped = 3 OR o.oprleft = 0 OR o.oprleft IN (SELECT fits.oid FROM fits)
+    OR o.oprright IN (SELECT fits.oid FROM fits)
+  )
 UNION
 SELECT 'dotted', i.place::int4, p.oid, false
 FROM unnest($5::text[], $6::bool[]) WITH ORDINALITY AS i (name, is_row, place)
