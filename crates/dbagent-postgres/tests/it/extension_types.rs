@@ -53,8 +53,8 @@ async fn check(db: &Scratch, cases: &[Case<'_>]) {
         let agent =
             Agent::builder(Arc::new(model.clone())).database(Database::open(session)).build().unwrap();
         agent.ask("types", "go").await.unwrap();
-        let shown = model.last_request().unwrap().messages.into_iter().find_map(|message| match message {
-            Message::Tool(tool) => Some(tool.text),
+        let shown = model.last_request().unwrap().messages.iter().find_map(|message| match message {
+            Message::Tool(tool) => Some(tool.text.clone()),
             _ => None,
         });
         let shown = shown.unwrap();
