@@ -2,7 +2,8 @@
 //! every function that an operator, a cast, an aggregate or a name may call.
 //!
 //! It goes level by level: what the request names, then what the definitions behind those names name, and
-//! so on, with at most four statements a level whatever their number. It must run inside a transaction
+//! so on, with at most four statements a level whatever their number. Where an overload was left out and a
+//! value for it turns up further down, it begins anew with what was learnt. It must run inside a transaction
 //! whose search path is the one that the request will run under, `pg_catalog` first.
 
 mod assemble;
@@ -11,6 +12,7 @@ mod deep;
 mod extensions;
 mod relation;
 mod routine;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +24,7 @@ use sqlx::PgConnection;
 use catalogue::{FunctionRow, Names, RelationRow, Way};
 use relation::{Relation, unreadable};
 use routine::{FIRST_OF_USERS, Routine, Verdict};
+use values::Values;
 
 use crate::error::{Phase, translate};
 use crate::functions::{Called, Qualified};
@@ -57,28 +60,6 @@ pub(crate) async fn resolve(
 /// How often the definitions are followed anew because a value turned up that an overload needs which had been
 /// left out. After that none is left out.
 const MAX_ROUNDS: usize = 4;
-
-/// Which values there are in a statement and in the definitions behind it, as far as it is known. It only grows.
-///
-/// A function that takes a value of a type which nothing here can have is not called, whatever its name: so an
-/// extension that adds functions to the names of another (rasters to those of geometries) takes none of them
-/// away. A value of a type comes from a column, a cast, another function, or from a constant without a type.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Values {
-    /// Types of users that values have.
-    types: BTreeSet<u32>,
-    /// Which arguments of a function or operator were seen without a type of their own, see [`Called::Untyped`].
-    untyped: BTreeMap<Called, i64>,
-    /// Nothing is known: there may be values of every type.
-    any: bool,
-}
-
-impl Values {
-    /// The arguments of this use that may become a value of any type.
-    fn untyped(&self, called: &Called) -> i64 {
-        if self.any { Called::ANY } else { self.untyped.get(called).copied().unwrap_or_default() }
-    }
-}
 
 fn failed(e: sqlx::Error) -> Error {
     translate(e, Phase::Catalogue).op("resolve")
@@ -197,7 +178,7 @@ impl Known {
         let values: Vec<u32> = self.values.types.iter().copied().collect();
         let found = catalogue::routines(connection, &names, &reached, &cast_to, &values).await;
         for (way, oid, strange) in found.map_err(failed)? {
-            if strange {
+            if strange && !self.values.any {
                 self.left_out.get_or_insert_with(|| self.values.types.clone());
                 continue;
             }
