@@ -135,13 +135,11 @@ impl Scratch {
 
     /// The same on the server that this variable names.
     pub(crate) async fn on(variable: &str, fixtures: &[&str]) -> Option<Self> {
-        match std::env::var(variable) {
-            Ok(url) => Some(Self::at(&url, fixtures).await),
-            Err(_) => {
-                skipped(service_of(variable), &format!("{variable} is not set"));
-                None
-            }
+        if let Ok(url) = std::env::var(variable) {
+            return Some(Self::at(&url, fixtures).await);
         }
+        skipped(service_of(variable), &format!("{variable} is not set"));
+        None
     }
 
     /// The same on a server where nobody else changes what all databases share.
@@ -253,8 +251,9 @@ impl Scratch {
     pub(crate) async fn as_plain_owner(&mut self, tables: &[&str]) -> Target {
         let role = format!("{}_owner", self.name);
         let name = &self.name;
-        let tables: String =
+        let tables: Vec<String> =
             tables.iter().map(|table| format!("ALTER TABLE {table} OWNER TO {role};")).collect();
+        let tables = tables.concat();
         let change = format!(
             "CREATE ROLE {role} LOGIN PASSWORD 'guard'; ALTER DATABASE {name} OWNER TO {role};
              {tables} ALTER SCHEMA public OWNER TO {role}"
