@@ -19,7 +19,8 @@ use crate::workspace::Workspace;
 /// They are fetched through package clients into a cache that survives, listen on 127.0.0.1 only, belong
 /// to this checkout, and stay until they are stopped. `cargo xtask test` starts and stops what it needs by
 /// itself; servers that are up already make it quicker. To use a server of your own, set its variable, for
-/// example `DBAGENT_TEST_POSTGRES_URL`. `DBAGENT_SERVICES_CACHE` moves the cache.
+/// example `DBAGENT_TEST_POSTGRES_URL`. `DBAGENT_SERVICES_CACHE` moves the cache. What cannot be had is
+/// skipped; with its name in `DBAGENT_REQUIRE=postgres,postgres-extensions` that is a failure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -2,7 +2,8 @@
 //! every function that an operator, a cast, an aggregate or a name may call.
 //!
 //! It goes level by level: what the request names, then what the definitions behind those names name, and
-//! so on, with at most four statements a level whatever their number. It must run inside a transaction
+//! so on, with at most four statements a level whatever their number. Where an overload was left out and a
+//! value for it turns up further down, it begins anew with what was learnt. It must run inside a transaction
 //! whose search path is the one that the request will run under, `pg_catalog` first.
 
 mod assemble;
@@ -11,6 +12,7 @@ mod deep;
 mod extensions;
 mod relation;
 mod routine;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +24,7 @@ use sqlx::PgConnection;
 use catalogue::{FunctionRow, Names, RelationRow, Way};
 use relation::{Relation, unreadable};
 use routine::{FIRST_OF_USERS, Routine, Verdict};
+use values::Values;
 
 use crate::error::{Phase, translate};
 use crate::functions::{Called, Qualified};
@@ -40,10 +43,23 @@ pub(crate) async fn resolve(
     needs: &Needs,
     limits: StatementLimits,
 ) -> Result<Resolution> {
-    let mut known = Known::within(Limits::of_definition(limits.tokens));
+    let mut values = Values::default();
+    for _ in 0..MAX_ROUNDS {
+        let mut known = Known::within(Limits::of_definition(limits.tokens), values);
+        known.learn(connection, needs).await?;
+        if known.is_settled() {
+            return Ok(known.resolution(needs));
+        }
+        values = known.values;
+    }
+    let mut known = Known::within(Limits::of_definition(limits.tokens), Values { any: true, ..values });
     known.learn(connection, needs).await?;
     Ok(known.resolution(needs))
 }
+
+/// How often the definitions are followed anew because a value turned up that an overload needs which had been
+/// left out. After that none is left out.
+const MAX_ROUNDS: usize = 4;
 
 fn failed(e: sqlx::Error) -> Error {
     translate(e, Phase::Catalogue).op("resolve")
@@ -54,13 +70,19 @@ fn failed(e: sqlx::Error) -> Error {
 struct Wanted {
     objects: BTreeSet<ObjectName>,
     called: BTreeSet<Called>,
+    untyped: BTreeMap<Called, i64>,
     routines: BTreeSet<u32>,
 }
 
 impl Wanted {
     fn add(&mut self, needs: &Needs) {
         self.objects.extend(needs.objects.iter().cloned());
-        self.called.extend(needs.functions.iter().filter_map(|name| Called::parse(name)));
+        for called in needs.functions.iter().filter_map(|name| Called::parse(name)) {
+            match called {
+                Called::Untyped(arguments, called) => *self.untyped.entry(*called).or_default() |= arguments,
+                called => _ = self.called.insert(called),
+            }
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -86,10 +108,15 @@ struct Known {
     unnamed: BTreeSet<u32>,
     /// Conditions of domains, which run wherever a value becomes one.
     checks: BTreeMap<u32, Parsed>,
+    values: Values,
+    /// How each name was thought to be used when it was looked up, see [`Values::untyped`].
+    asked: BTreeMap<Called, i64>,
+    /// The types of values that were known when the first function was left out.
+    left_out: Option<BTreeSet<u32>>,
 }
 
 impl Known {
-    fn within(limits: Limits) -> Self {
+    fn within(limits: Limits, values: Values) -> Self {
         Self {
             limits,
             relations: BTreeMap::new(),
@@ -100,7 +127,18 @@ impl Known {
             cast_to: BTreeSet::new(),
             unnamed: BTreeSet::new(),
             checks: BTreeMap::new(),
+            values,
+            asked: BTreeMap::new(),
+            left_out: None,
         }
+    }
+
+    /// Whether what was left out is still out of the question by all that was learnt since.
+    fn is_settled(&self) -> bool {
+        self.left_out.as_ref().is_none_or(|then| {
+            *then == self.values.types
+                && self.asked.iter().all(|(called, then)| *then == self.values.untyped(called))
+        })
     }
 
     async fn learn(&mut self, connection: &mut PgConnection, needs: &Needs) -> Result<()> {
@@ -123,17 +161,27 @@ impl Known {
         first: bool,
     ) -> Result<Wanted> {
         let mut next = Wanted::default();
+        for (called, arguments) in wanted.untyped {
+            *self.values.untyped.entry(called).or_default() |= arguments;
+        }
         let row_types = self.learn_relations(connection, wanted.objects, first, &mut next).await?;
         wanted.called.retain(|c| !self.called.contains_key(c));
-        let (names, places) = Names::of(&wanted.called);
+        let (names, places) = Names::of(&wanted.called, &self.values);
         self.learn_types(connection, &wanted.called, &row_types, &names, &mut next).await?;
         let reached: Vec<u32> = self.reached.iter().copied().collect();
         let cast_to: Vec<u32> = self.cast_to.iter().copied().collect();
         for called in wanted.called {
+            self.asked.insert(called.clone(), self.values.untyped(&called));
             self.called.insert(called, BTreeSet::new());
         }
         let mut routines = wanted.routines;
-        for (way, oid) in catalogue::routines(connection, &names, &reached, &cast_to).await.map_err(failed)? {
+        let values: Vec<u32> = self.values.types.iter().copied().collect();
+        let found = catalogue::routines(connection, &names, &reached, &cast_to, &values).await;
+        for (way, oid, strange) in found.map_err(failed)? {
+            if strange && !self.values.any {
+                self.left_out.get_or_insert_with(|| self.values.types.clone());
+                continue;
+            }
             let caller = match way {
                 Way::Function(at) => places.functions.get(at),
                 Way::Operator(at) => places.operators.get(at),
@@ -201,12 +249,18 @@ impl Known {
             .iter()
             .filter_map(|c| match c {
                 Called::Type(name) | Called::Function(name) => Some((c, name)),
-                Called::Operator(_) | Called::Attribute(_) | Called::Field(_) | Called::Implicit => None,
+                Called::Operator(_)
+                | Called::Attribute(_)
+                | Called::Field(_)
+                | Called::Implicit
+                | Called::Untyped(..) => None,
             })
             .collect();
         let asked: Vec<Qualified> = named.iter().map(|(_, name)| (*name).clone()).collect();
         let reached: Vec<u32> = self.reached.iter().copied().collect();
-        let rows = catalogue::types(connection, &asked, row_types, names, &reached).await.map_err(failed)?;
+        let values: Vec<u32> = self.values.types.iter().copied().collect();
+        let rows = catalogue::types(connection, &asked, row_types, names, &reached, &values).await;
+        let rows = rows.map_err(failed)?;
         let mut conditions = Vec::new();
         for row in rows {
             for at in row.places {
@@ -221,6 +275,9 @@ impl Known {
                 continue;
             }
             self.reached.insert(row.oid);
+            if row.value {
+                self.values.types.insert(row.oid);
+            }
             self.unnamed.extend(row.routines);
             if !row.checks.is_empty() && !self.checks.contains_key(&row.oid) {
                 conditions.push((row.oid, row.name, row.checks));
@@ -274,7 +331,11 @@ impl Known {
             // Behind a dot it is given the whole row.
             next.objects.extend(routine.row_of.clone().filter(|_| self.is_dotted(row.oid)));
             match &routine.verdict {
-                Verdict::Body(body) => next.add(&body.needs()),
+                Verdict::Body(body) => {
+                    next.add(&body.needs());
+                    // Inside, there are values of the types that it takes.
+                    self.values.types.extend(row.parameters.iter().filter(|t| **t >= FIRST_OF_USERS));
+                }
                 Verdict::Parts(parts) => next.routines.extend(parts),
                 Verdict::Own(_) | Verdict::Vouched(_) | Verdict::Unknown(_) => {}
             }
@@ -307,23 +368,25 @@ struct Places {
 }
 
 impl Names {
-    fn of(called: &BTreeSet<Called>) -> (Self, Places) {
+    fn of(called: &BTreeSet<Called>, values: &Values) -> (Self, Places) {
         let (mut names, mut places) = (Self::default(), Places::default());
         for one in called {
             match one {
                 Called::Function(name) => {
                     names.functions.push(name.clone());
+                    names.untyped_functions.push(values.untyped(one));
                     places.functions.push(one.clone());
                 }
                 Called::Operator(name) => {
                     names.operators.push(name.clone());
+                    names.untyped_operators.push(values.untyped(one));
                     places.operators.push(one.clone());
                 }
                 Called::Attribute(name) | Called::Field(name) => {
                     names.dotted.push((name.clone(), matches!(one, Called::Attribute(_))));
                     places.dotted.push(one.clone());
                 }
-                Called::Type(_) | Called::Implicit => {}
+                Called::Type(_) | Called::Implicit | Called::Untyped(..) => {}
             }
         }
         (names, places)

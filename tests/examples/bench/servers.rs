@@ -5,12 +5,14 @@
 mod mysql;
 mod postgres;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dbagent::session::Verdict;
-use dbagent::{CallContext, ConnUrl, GuardedSession, Registry, Request, Target};
+use dbagent::{CallContext, ConnUrl, GuardedSession, LightAgent, Registry, Request, Target};
 
 use crate::memory::{peak, reset_peak, resident};
+use crate::turn::{IDLE, Instantly};
 use crate::{Figure, Floor, median};
 
 /// Rows of the table that is streamed.
@@ -85,7 +87,8 @@ pub(crate) struct Floors {
 pub(crate) async fn measure(subject: &Subject, bare: &mut impl Bare) -> Vec<Figure> {
     let session = open(&subject.url).await;
     let mut figures = stream(subject, &session, bare).await;
-    figures.push(overhead(subject, &session, bare).await);
+    figures.push(road_overhead(subject, &session, bare).await);
+    figures.push(agent_overhead(subject, bare).await);
     if let Some(most) = subject.floors.judging {
         figures.push(judging(subject, &session, most).await);
     }
@@ -124,7 +127,8 @@ async fn stream(subject: &Subject, session: &GuardedSession, bare: &mut impl Bar
     ]
 }
 
-async fn overhead(subject: &Subject, session: &GuardedSession, bare: &mut impl Bare) -> Figure {
+/// The road alone: judged, estimated, read.
+async fn road_overhead(subject: &Subject, session: &GuardedSession, bare: &mut impl Bare) -> Figure {
     let (mut own, mut driver) = (Vec::new(), Vec::new());
     for _ in 0..CALLS {
         let started = Instant::now();
@@ -140,8 +144,45 @@ async fn overhead(subject: &Subject, session: &GuardedSession, bare: &mut impl B
         subject.id, subject.trips
     );
     Figure {
-        what: format!("{}: a call beside its {} round trips", subject.id, subject.trips),
+        what: format!("{}: judge, estimate, read beside {} round trips", subject.id, subject.trips),
         value: own - driver * f64::from(subject.trips),
+        unit: "µs",
+        floor: Floor::Under(300.0),
+    }
+}
+
+/// A tool call of an agent: a run with one query less a run without, so that what every run has falls out.
+async fn agent_overhead(subject: &Subject, bare: &mut impl Bare) -> Figure {
+    let agent = LightAgent::builder()
+        .url(&subject.url)
+        .model(Arc::new(Instantly::asking("SELECT 1")))
+        .build()
+        .unwrap();
+    agent.connect().await.unwrap();
+    let (mut asking, mut idle, mut driver) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..CALLS {
+        let started = Instant::now();
+        let answer = agent.ask("q").await.unwrap();
+        asking.push(started.elapsed().as_secs_f64() * 1e6);
+        assert_eq!(answer.artifacts.len(), 1);
+        let started = Instant::now();
+        let answer = agent.ask(IDLE).await.unwrap();
+        idle.push(started.elapsed().as_secs_f64() * 1e6);
+        assert!(answer.artifacts.is_empty());
+        let started = Instant::now();
+        bare.one().await;
+        driver.push(started.elapsed().as_secs_f64() * 1e6);
+    }
+    let (asking, idle, driver) = (median(asking), median(idle), median(driver));
+    println!(
+        "{}: an agent's run with one SELECT 1 {asking:.0} µs, without {idle:.0} µs, bare driver {driver:.0} µs. Between \
+         the two: one more reply of the model, its call's arguments read, guard, estimate, budget reserved and charged, \
+         read, the observation, and the facts of all this appended to a store in memory",
+        subject.id
+    );
+    Figure {
+        what: format!("{}: a tool call (guard, budget, facts) beside {} trips", subject.id, subject.trips),
+        value: asking - idle - driver * f64::from(subject.trips),
         unit: "µs",
         floor: Floor::Under(300.0),
     }

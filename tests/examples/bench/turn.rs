@@ -12,8 +12,20 @@ use futures_util::{StreamExt as _, stream};
 
 use crate::{Figure, Floor, median};
 
-/// Asks for one query, then answers.
-struct Instantly;
+/// Asks for one query, then answers. Answers at once where it is told [`IDLE`].
+pub(crate) struct Instantly {
+    /// The arguments of the call, as JSON.
+    arguments: String,
+}
+
+/// The question to which nothing is looked up.
+pub(crate) const IDLE: &str = "say done";
+
+impl Instantly {
+    pub(crate) fn asking(statement: &str) -> Self {
+        Self { arguments: format!("{{\"statement\":\"{statement}\"}}") }
+    }
+}
 
 #[dbagent::async_trait]
 impl Model for Instantly {
@@ -28,20 +40,21 @@ impl Model for Instantly {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let reply = match request.messages.last() {
             Some(Message::Tool(_)) => Reply::text("done"),
-            _ => Reply::calls(vec![ToolCall::new(
-                "query",
-                r#"{"statement":"SELECT BillingCountry, sum(Total) FROM Invoice GROUP BY BillingCountry ORDER BY 2 DESC LIMIT 5"}"#,
-            )]),
+            Some(Message::User { text }) if text.contains(IDLE) => Reply::text("done"),
+            _ => Reply::calls(vec![ToolCall::new("query", self.arguments.as_str())]),
         };
         Ok(stream::iter([Ok(ModelEvent::End(reply))]).boxed())
     }
 }
 
+const STATEMENT: &str =
+    "SELECT BillingCountry, sum(Total) FROM Invoice GROUP BY BillingCountry ORDER BY 2 DESC LIMIT 5";
+
 pub(crate) async fn run() -> Vec<Figure> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/chinook/chinook.sqlite");
     let agent = LightAgent::builder()
         .url(format!("sqlite:///{}", path.display()))
-        .model(Arc::new(Instantly))
+        .model(Arc::new(Instantly::asking(STATEMENT)))
         .build()
         .unwrap();
     agent.connect().await.unwrap();

@@ -6,6 +6,7 @@ mod mysql;
 mod mysql_family;
 mod pgbouncer;
 mod postgres;
+mod postgres_extensions;
 
 use std::path::PathBuf;
 
@@ -91,6 +92,17 @@ const SERVICES: &[Service] = &[
             needs: None,
         },
         kind: Kind::Server(&postgres::OLDEST),
+    },
+    Service {
+        info: Info {
+            name: "postgres-extensions",
+            about: "PostgreSQL 17 with PostGIS and pgvector",
+            prefix: "DBAGENT_TEST_POSTGRES_EXTENSIONS_",
+            first: "URL",
+            client: "apt-get",
+            needs: None,
+        },
+        kind: Kind::Server(&postgres::EXTENSIONS),
     },
     Service {
         info: Info {

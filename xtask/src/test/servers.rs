@@ -10,7 +10,10 @@ use crate::workspace::Workspace;
 
 /// The services that each dialect is tested with.
 const OF_DIALECTS: &[(&str, &[&str])] = &[
-    ("dbagent-postgres", &["postgres", "postgres-old", "postgres-oldest", "pgbouncer"]),
+    (
+        "dbagent-postgres",
+        &["postgres", "postgres-old", "postgres-oldest", "postgres-extensions", "pgbouncer"],
+    ),
     ("dbagent-mysql", &["mysql"]),
     ("dbagent-mariadb", &["mariadb"]),
 ];
@@ -155,7 +158,7 @@ mod tests {
         assert!(needed(&["dbagent-core", "dbagent-sqlite", "xtask"]).is_empty());
         assert_eq!(
             needed(&["dbagent-postgres"]),
-            ["postgres", "postgres-old", "postgres-oldest", "pgbouncer"]
+            ["postgres", "postgres-old", "postgres-oldest", "postgres-extensions", "pgbouncer"]
         );
         assert_eq!(needed(&["dbagent-mariadb", "dbagent-mysql"]), ["mysql", "mariadb"]);
     }

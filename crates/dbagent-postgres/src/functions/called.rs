@@ -39,6 +39,15 @@ pub(crate) enum Called {
     Field(String),
     /// Casts that nobody writes: `implicit casts`.
     Implicit,
+    /// A use of a function or an operator with values that have no type of their own, constants in quotes and
+    /// parameters, which can become a value of any type: `untyped 5 st_distance`. Each bit is an argument, the
+    /// lowest the first; [`Called::ANY`] is all of them.
+    Untyped(i64, Box<Called>),
+}
+
+impl Called {
+    /// Every argument may be without a type.
+    pub(crate) const ANY: i64 = -1;
 }
 
 /// Whether a name needs no quotes.
@@ -81,6 +90,7 @@ impl fmt::Display for Called {
                 part(f, name)
             }
             Self::Implicit => f.write_str("implicit casts"),
+            Self::Untyped(arguments, called) => write!(f, "untyped {arguments} {called}"),
         }
     }
 }
@@ -132,6 +142,12 @@ impl Called {
         if let Some(name) = text.strip_prefix("type ") {
             return qualified(name).map(Self::Type);
         }
+        if let Some(rest) = text.strip_prefix("untyped ") {
+            let (arguments, called) = rest.split_once(' ')?;
+            let called = Self::parse(called)?;
+            let is_use = matches!(called, Self::Function(_) | Self::Operator(_));
+            return is_use.then_some(Self::Untyped(arguments.parse().ok()?, Box::new(called)));
+        }
         if let Some(name) = text.strip_prefix("attribute ") {
             let (name, rest) = take(name)?;
             return rest.is_empty().then_some(Self::Attribute(name));
@@ -159,9 +175,11 @@ mod tests {
             for q in [Qualified::bare(name), Qualified::within("public", name), Qualified::within(name, "f")]
             {
                 all.push(Called::Function(q.clone()));
+                all.push(Called::Untyped(5, Box::new(Called::Function(q.clone()))));
                 all.push(Called::Type(q));
             }
         }
+        all.push(Called::Untyped(Called::ANY, Box::new(Called::Operator(Qualified::bare("+")))));
         for operator in ["+", "||", "@>", "~~*", "?|", "<", "->>"] {
             all.push(Called::Operator(Qualified::bare(operator)));
             all.push(Called::Operator(Qualified::within("Odd.schema", operator)));
@@ -173,7 +191,19 @@ mod tests {
         texts.sort();
         texts.dedup();
         assert_eq!(texts.len(), all.len());
-        for text in ["", "a.", ".a", "a.b.c", "\"a", "type ", "attribute a.b", "A"] {
+        for text in [
+            "",
+            "a.",
+            ".a",
+            "a.b.c",
+            "\"a",
+            "type ",
+            "attribute a.b",
+            "A",
+            "untyped f",
+            "untyped x f",
+            "untyped 1 type f",
+        ] {
             assert_eq!(Called::parse(text), None, "{text:?}");
         }
     }

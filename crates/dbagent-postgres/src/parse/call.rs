@@ -24,7 +24,7 @@ impl Walk<'_> {
             agg_order,
             agg_filter,
             over,
-            agg_within_group: _,
+            agg_within_group,
             // `count(*)` counts rows and reads no column.
             agg_star: _,
             agg_distinct,
@@ -34,12 +34,18 @@ impl Walk<'_> {
         } = call;
         let span = self.span(*location, funcname.len());
         let arguments = (!func_variadic).then_some(args.len());
+        // What stands behind WITHIN GROUP are arguments too.
+        let untyped =
+            if *func_variadic || *agg_within_group { Called::ANY } else { self.untyped_arguments(args, env) };
         match qualified(funcname) {
-            Some(name) => self.function(name, arguments, args, span),
+            Some(name) => {
+                self.untyped(&Called::Function(name.clone()), untyped);
+                self.function(name, arguments, args, span);
+            }
             None => self.unknown("the name of this function", span),
         }
         if *agg_distinct {
-            self.equality("=", None);
+            self.operator_named(Qualified::bare("="), if untyped == 0 { 0 } else { Called::ANY }, None);
         }
         for arg in args {
             match inner(arg) {
@@ -72,6 +78,16 @@ impl Walk<'_> {
         }
         let effects = known.map_or(Effects::UNKNOWN, |k| k.effects);
         self.called(&Called::Function(name), arguments, effects, span);
+    }
+
+    /// Which arguments have no type of their own. One that is given by its name may be any.
+    fn untyped_arguments(&self, args: &[Node], env: Env) -> i64 {
+        let bit = |(at, arg): (usize, &Node)| match inner(arg) {
+            Some(NodeEnum::NamedArgExpr(_)) => Called::ANY,
+            _ if !self.is_untyped(arg, env) => 0,
+            _ => u32::try_from(at).ok().and_then(|at| 1_i64.checked_shl(at)).unwrap_or(Called::ANY),
+        };
+        args.iter().enumerate().map(bit).fold(0, |all, bit| all | bit)
     }
 
     /// Objects to a function that a policy would have to choose.

@@ -13,6 +13,7 @@ use super::inner;
 use super::nodes::{analysed, part, source, statement};
 use super::scope::Env;
 use super::walk::Walk;
+use crate::functions::Called;
 
 /// Parameters are numbered to this at most; the protocol counts them in 16 bits.
 const MAX_PARAMETER: usize = 65_535;
@@ -55,7 +56,7 @@ impl Walk<'_> {
             NodeEnum::AConst(_) | NodeEnum::SetToDefault(_) | NodeEnum::MergeSupportFunc(_) => {}
             NodeEnum::ColumnRef(column) => self.column_ref(column, env),
             NodeEnum::ParamRef(parameter) => self.parameter(*parameter),
-            NodeEnum::AExpr(expr) => self.operation(expr, open),
+            NodeEnum::AExpr(expr) => self.operation(expr, env, open),
             NodeEnum::BoolExpr(and) => {
                 let BoolExpr { xpr: _, boolop: _, args, location: _ } = and.as_ref();
                 open.extend(args);
@@ -97,7 +98,7 @@ impl Walk<'_> {
                     args,
                     location: _,
                 } = least.as_ref();
-                self.equality("<", None);
+                self.comparison("<", None);
                 open.extend(args);
             }
             NodeEnum::NullTest(test) => {
@@ -194,7 +195,7 @@ impl Walk<'_> {
         }
     }
 
-    fn operation<'n>(&mut self, expr: &'n AExpr, open: &mut Vec<&'n Node>) {
+    fn operation<'n>(&mut self, expr: &'n AExpr, env: Env, open: &mut Vec<&'n Node>) {
         let AExpr { kind, name, lexpr, rexpr, rexpr_list_start: _, rexpr_list_end: _, location } = expr;
         let span = self.span(*location, 1);
         match AExprKind::try_from(*kind) {
@@ -209,7 +210,10 @@ impl Walk<'_> {
                 | AExprKind::AexprLike
                 | AExprKind::AexprIlike
                 | AExprKind::AexprSimilar,
-            ) => self.operator(name, span),
+            ) => {
+                let untyped = self.untyped_operands(expr, env);
+                self.operator(name, untyped, span);
+            }
             // Their name is a word; what they run is comparisons.
             Ok(
                 AExprKind::AexprBetween
@@ -218,13 +222,32 @@ impl Walk<'_> {
                 | AExprKind::AexprNotBetweenSym,
             ) => {
                 for comparison in ["<", "<=", ">", ">="] {
-                    self.equality(comparison, span);
+                    self.comparison(comparison, span);
                 }
             }
             Ok(AExprKind::Undefined) | Err(_) => self.unknown("this operator", span),
         }
         open.extend(lexpr.as_deref());
         open.extend(rexpr.as_deref());
+    }
+
+    /// Which operands have no type of their own, the left one first. Values in lists and rows are compared one
+    /// by one; all of those may have none.
+    fn untyped_operands(&self, expr: &AExpr, env: Env) -> i64 {
+        let is_plain = matches!(
+            AExprKind::try_from(expr.kind),
+            Ok(AExprKind::AexprOp
+                | AExprKind::AexprDistinct
+                | AExprKind::AexprNotDistinct
+                | AExprKind::AexprNullif)
+        );
+        let (left, right) = (expr.lexpr.as_deref(), expr.rexpr.as_deref());
+        let is_list = |node: &Node| matches!(inner(node), Some(NodeEnum::RowExpr(_) | NodeEnum::List(_)));
+        if !is_plain || left.is_some_and(is_list) || right.is_some_and(is_list) {
+            return Called::ANY;
+        }
+        let is_untyped = |node: &Node| self.is_untyped(node, env);
+        i64::from(left.is_some_and(is_untyped)) | (i64::from(right.is_some_and(is_untyped)) << 1)
     }
 
     fn sub_link<'n>(&mut self, link: &'n SubLink, env: Env, open: &mut Vec<&'n Node>) {
@@ -240,9 +263,9 @@ impl Walk<'_> {
             ) => {}
             Ok(SubLinkType::AllSublink | SubLinkType::AnySublink | SubLinkType::RowcompareSublink) => {
                 if oper_name.is_empty() {
-                    self.equality("=", span);
+                    self.comparison("=", span);
                 } else {
-                    self.operator(oper_name, span);
+                    self.operator(oper_name, Called::ANY, span);
                 }
             }
             Ok(SubLinkType::CteSublink | SubLinkType::Undefined) | Err(_) => {
@@ -256,7 +279,7 @@ impl Walk<'_> {
     fn case<'n>(&mut self, case: &'n CaseExpr, open: &mut Vec<&'n Node>) {
         let CaseExpr { xpr: _, casetype: _, casecollid: _, arg, args, defresult, location: _ } = case;
         if arg.is_some() {
-            self.equality("=", None);
+            self.comparison("=", None);
         }
         open.extend(arg.as_deref());
         for when in args {

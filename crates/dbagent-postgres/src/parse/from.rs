@@ -221,7 +221,9 @@ impl Walk<'_> {
             "bernoulli" | "system" if own => Effects::READ,
             _ => functions::known(&name, None).map_or(Effects::UNKNOWN, |k| k.effects),
         };
-        self.called(&Called::Function(name), Some(1), effects, span);
+        let method = Called::Function(name);
+        self.untyped(&method, Called::ANY);
+        self.called(&method, Some(1), effects, span);
     }
 
     fn xml_table<'n>(&mut self, table: &'n RangeTableFunc, later: &mut Later<'n>) {

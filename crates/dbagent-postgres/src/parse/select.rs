@@ -9,7 +9,7 @@ use super::from::Later;
 use super::inner;
 use super::scope::Env;
 use super::walk::{Walk, string};
-use crate::functions::Qualified;
+use crate::functions::{Called, Qualified};
 
 impl Walk<'_> {
     /// What stands where a query is expected: a select, or a statement that returns rows.
@@ -162,7 +162,7 @@ impl Walk<'_> {
             self.equality("<", None);
         } else {
             let span = self.span(*location, 1);
-            self.operator(use_op, span);
+            self.operator(use_op, 0, span);
         }
         let alias = node.as_deref().and_then(bare_name);
         if !alias.is_some_and(|name| aliases.contains(&name)) {
@@ -187,8 +187,8 @@ impl Walk<'_> {
         }
         for offset in [start_offset, end_offset].into_iter().flatten() {
             // A range is told by adding to and taking from the value that is sorted by.
-            self.equality("+", None);
-            self.equality("-", None);
+            self.comparison("+", None);
+            self.comparison("-", None);
             self.expr(offset, env);
         }
     }
@@ -200,8 +200,14 @@ impl Walk<'_> {
     }
 
     /// An operator that the grammar does not show: of equality, or of an order.
+    /// What it compares are columns and results, which have types.
     pub(super) fn equality(&mut self, operator: &str, span: Option<Span>) {
-        self.operator_named(Qualified::bare(operator), span);
+        self.operator_named(Qualified::bare(operator), 0, span);
+    }
+
+    /// The same of values that may have no type of their own.
+    pub(super) fn comparison(&mut self, operator: &str, span: Option<Span>) {
+        self.operator_named(Qualified::bare(operator), Called::ANY, span);
     }
 
     /// Refuses a size that nobody needs.

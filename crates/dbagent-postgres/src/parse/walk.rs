@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use dbagent_core::guard::{ColumnUse, Finding, FunctionUse, ObjectUse, Parsed, Rule, Span, StatementClass};
 use dbagent_core::{Effects, ObjectName};
+use pg_query::protobuf::a_const;
 use pg_query::{Node, NodeEnum};
 
-use super::scope::Scopes;
+use super::inner;
+use super::scope::{Env, Scopes};
 use super::secrets;
 use super::tokens::Tokens;
 use crate::functions::{self, Called, Qualified};
@@ -201,21 +203,61 @@ impl<'t> Walk<'t> {
     /// Adds a use of a function that the grammar itself spells out. An older server may read the same text
     /// as a call, which is why the catalogue is asked for it too.
     pub(super) fn syntax(&mut self, name: &str, span: Option<Span>) {
-        self.called(&Called::Function(Qualified::bare(name)), None, Effects::READ, span);
+        let function = Called::Function(Qualified::bare(name));
+        self.untyped(&function, Called::ANY);
+        self.called(&function, None, Effects::READ, span);
     }
 
-    /// Adds a use of an operator by the list of names that the grammar gives.
-    pub(super) fn operator(&mut self, names: &[Node], span: Option<Span>) {
+    /// Adds a use of an operator by the list of names that the grammar gives. `untyped` says which of its
+    /// operands have no type of their own.
+    pub(super) fn operator(&mut self, names: &[Node], untyped: i64, span: Option<Span>) {
         match qualified(names) {
-            Some(name) => self.operator_named(name, span),
+            Some(name) => self.operator_named(name, untyped, span),
             None => self.unknown("the name of this operator", span),
         }
     }
 
     /// Adds a use of an operator.
-    pub(super) fn operator_named(&mut self, name: Qualified, span: Option<Span>) {
+    pub(super) fn operator_named(&mut self, name: Qualified, untyped: i64, span: Option<Span>) {
         let effects = if functions::is_operator(&name) { Effects::READ } else { Effects::UNKNOWN };
-        self.called(&Called::Operator(name), None, effects, span);
+        let operator = Called::Operator(name);
+        self.untyped(&operator, untyped);
+        self.called(&operator, None, effects, span);
+    }
+
+    /// Whether an expression has no type of its own: a constant in quotes, NULL, a parameter; or a row, which
+    /// becomes one of any type of rows. Whatever else is made of such constants alone is a text.
+    pub(super) fn is_untyped(&self, mut node: &Node, env: Env) -> bool {
+        loop {
+            match inner(node) {
+                Some(NodeEnum::AConst(constant)) => {
+                    return constant.isnull || matches!(constant.val, None | Some(a_const::Val::Sval(_)));
+                }
+                Some(NodeEnum::ParamRef(_) | NodeEnum::RowExpr(_)) => return true,
+                Some(NodeEnum::ColumnRef(column)) => {
+                    return match column.fields.as_slice() {
+                        [only] => {
+                            string(only).is_none_or(|name| self.scopes.named(env.scope, name).is_some())
+                        }
+                        [.., last] => string(last).is_none(),
+                        [] => true,
+                    };
+                }
+                Some(NodeEnum::CollateClause(collate)) => match collate.arg.as_deref() {
+                    Some(arg) => node = arg,
+                    None => return true,
+                },
+                _ => return false,
+            }
+        }
+    }
+
+    /// Notes that something is called with values that have no type of their own.
+    pub(super) fn untyped(&mut self, called: &Called, arguments: i64) {
+        if arguments != 0 {
+            let untyped = Called::Untyped(arguments, Box::new(called.clone()));
+            self.called(&untyped, None, Effects::READ, None);
+        }
     }
 }
 

@@ -85,6 +85,8 @@ impl Assembly<'_> {
     fn function(&mut self, written: &str, called: &Called) -> Option<ResolvedFunction> {
         match called {
             Called::Implicit => self.unnamed(),
+            // It says how another is called.
+            Called::Untyped(..) => None,
             Called::Type(_) => self.known.types.contains(called).then(|| read("a type", None)),
             Called::Function(_) | Called::Operator(_) | Called::Attribute(_) | Called::Field(_) => {
                 let oids = match self.known.called.get(called).filter(|oids| !oids.is_empty()) {
@@ -166,7 +168,9 @@ impl Assembly<'_> {
             inside.push(*oid);
             match self.known.routines.get(oid).map(|r| &r.verdict) {
                 Some(Verdict::Own(own)) => effects |= *own,
-                Some(Verdict::Vouched(why)) => reason.clone_from(why),
+                // Why nobody vouches for another of that name is worth more.
+                Some(Verdict::Vouched(why)) if !effects.contains(Effects::UNKNOWN) => reason.clone_from(why),
+                Some(Verdict::Vouched(_)) => {}
                 Some(Verdict::Body(body)) => bodies.push((**body).clone()),
                 Some(Verdict::Parts(parts)) => {
                     let parts: BTreeSet<u32> = parts.iter().copied().collect();

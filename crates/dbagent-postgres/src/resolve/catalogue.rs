@@ -43,6 +43,8 @@ pub(super) struct TypeRow {
     pub(super) oid: u32,
     pub(super) name: Qualified,
     pub(super) named: bool,
+    /// Whether a value of it comes from somewhere else than a constant that is given to a function.
+    pub(super) value: bool,
     /// Functions of users that read and write its values.
     pub(super) routines: Vec<u32>,
     /// The conditions of a domain.
@@ -73,6 +75,8 @@ pub(super) struct FunctionRow {
     pub(super) extension: Option<String>,
     pub(super) definition: Option<String>,
     pub(super) parts: Vec<u32>,
+    /// The types that it takes, where its body is in SQL.
+    pub(super) parameters: Vec<u32>,
     /// The table whose row it takes first.
     pub(super) row_of: Option<ObjectName>,
     /// Whether it takes a value of any type first.
@@ -83,7 +87,10 @@ pub(super) struct FunctionRow {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub(super) functions: Vec<Qualified>,
+    /// For each of them, which arguments may have no type of their own.
+    pub(super) untyped_functions: Vec<i64>,
     pub(super) operators: Vec<Qualified>,
+    pub(super) untyped_operators: Vec<i64>,
     /// Names behind a dot, and whether a row stands before it.
     pub(super) dotted: Vec<(String, bool)>,
 }
@@ -152,15 +159,25 @@ pub(super) async fn types(
     rows_of: &[u32],
     calls: &Names,
     known: &[u32],
+    values: &[u32],
 ) -> Result<Vec<TypeRow>> {
     let (schemas, bare) = split(named);
+    // A function that is called like a column may be called too, as far as its name tells.
+    let functions = calls.functions.iter().map(|f| &f.name);
+    let functions: Vec<String> =
+        functions.chain(calls.dotted.iter().map(|(name, _)| name)).cloned().collect();
+    let untyped: Vec<i64> =
+        calls.untyped_functions.iter().copied().chain(calls.dotted.iter().map(|_| 0)).collect();
     let rows = sqlx::query(include_str!("types.sql"))
         .bind(schemas)
         .bind(bare)
         .bind(oids(rows_of))
-        .bind(calls.functions.iter().map(|f| f.name.clone()).collect::<Vec<_>>())
+        .bind(functions)
+        .bind(untyped)
         .bind(calls.operators.iter().map(|o| o.name.clone()).collect::<Vec<_>>())
+        .bind(&calls.untyped_operators)
         .bind(oids(known))
+        .bind(oids(values))
         .fetch_all(connection)
         .await?;
     let read = |row: &sqlx::postgres::PgRow| {
@@ -171,6 +188,7 @@ pub(super) async fn types(
             oid: row.try_get::<Oid, _>("oid")?.0,
             name: Qualified::within(schema, name),
             named: row.try_get("named")?,
+            value: row.try_get("value")?,
             routines: numbers(row.try_get("routines")?),
             checks: row.try_get("checks")?,
         })
@@ -178,13 +196,15 @@ pub(super) async fn types(
     rows.iter().map(read).collect()
 }
 
-/// Which functions of users the names may call, and which casts may run.
+/// Which functions of users the names may call, and which casts may run. The last says of a function that it
+/// takes a value of a type which nothing can have.
 pub(super) async fn routines(
     connection: &mut PgConnection,
     names: &Names,
     reached: &[u32],
     cast_to: &[u32],
-) -> Result<Vec<(Way, u32)>> {
+    values: &[u32],
+) -> Result<Vec<(Way, u32, bool)>> {
     let (function_schemas, functions) = split(&names.functions);
     let (operator_schemas, operators) = split(&names.operators);
     let (dotted, rows): (Vec<_>, Vec<_>) = names.dotted.iter().cloned().unzip();
@@ -197,6 +217,9 @@ pub(super) async fn routines(
         .bind(rows)
         .bind(oids(reached))
         .bind(oids(cast_to))
+        .bind(oids(values))
+        .bind(&names.untyped_functions)
+        .bind(&names.untyped_operators)
         .fetch_all(connection)
         .await?;
     let read = |row: &sqlx::postgres::PgRow| {
@@ -207,7 +230,7 @@ pub(super) async fn routines(
             "dotted" => Way::Dotted(at),
             _ => Way::Cast,
         };
-        Ok((way, row.try_get::<Oid, _>("oid")?.0))
+        Ok((way, row.try_get::<Oid, _>("oid")?.0, row.try_get("strange")?))
     };
     found.iter().map(read).collect()
 }
@@ -232,6 +255,7 @@ pub(super) async fn functions(connection: &mut PgConnection, wanted: &[u32]) -> 
             extension: row.try_get("extension")?,
             definition: row.try_get("definition")?,
             parts: numbers(row.try_get("parts")?),
+            parameters: numbers(row.try_get("parameters")?),
             row_of: row_name.map(|name| ObjectName { namespace: row_schema, name }),
             any_row: row.try_get("any_row")?,
         })

@@ -22,25 +22,41 @@ const EXTENSIONS: &[&str] = &[
     "pg_trgm",
     "pgcrypto",
     "postgis",
+    "postgis_sfcgal",
     "seg",
     "unaccent",
     "uuid-ossp",
     "vector",
 ];
 
-/// Functions in C that read what only a text names.
+/// Functions that are not what their extension calls them, or read what only a text names. One in SQL is judged
+/// by its body, as a user's would be.
 const BARRED: &[(&str, &str)] = &[
+    ("postgis", "_postgis_index_extent"),
     ("postgis", "_postgis_join_selectivity"),
     ("postgis", "_postgis_selectivity"),
     ("postgis", "_postgis_stats"),
+    ("postgis", "postgis_constraint_dims"),
+    ("postgis", "postgis_constraint_srid"),
+    ("postgis", "postgis_constraint_type"),
     ("postgis", "st_estimatedextent"),
+    // With bytes of another table it takes the server down: seen with PostGIS 3.5.2.
+    ("postgis", "st_fromflatgeobuf"),
+    // It makes a table.
+    ("postgis", "st_fromflatgeobuftotable"),
 ];
 
-/// Volatile functions that only compute, and why each is not stable: chance, the clock, a sample.
+/// Functions that only compute, although they are called volatile or their extension is not on the list. Why
+/// one is not stable: chance, the clock, a sample, or nobody said.
 const HARMLESS: &[(&str, &str)] = &[
     ("pgcrypto", "gen_random_bytes"),
     ("pgcrypto", "gen_random_uuid"),
     ("pgcrypto", "gen_salt"),
+    ("postgis", "st_clusterkmeans"),
+    ("postgis", "st_generatepoints"),
+    ("postgis", "st_symmetricdifference"),
+    // What rasters are compared by: with a raster among the columns, `=` of numbers may be theirs.
+    ("postgis_raster", "raster_hash"),
     ("tablefunc", "normal_rand"),
     ("timescaledb", "first"),
     ("timescaledb", "histogram"),
@@ -82,6 +98,9 @@ mod tests {
         assert!(vouches("postgis", "st_area", "c", "i").is_some());
         assert!(vouches("postgis", "st_findextent", "plpgsql", "s").is_none());
         assert!(vouches("postgis", "st_estimatedextent", "c", "s").is_none());
+        assert!(vouches("postgis", "st_fromflatgeobuftotable", "c", "i").is_none());
+        assert!(vouches("postgis", "st_generatepoints", "c", "v").is_some());
+        assert!(vouches("postgis_raster", "st_value", "c", "i").is_none());
         assert!(vouches("tablefunc", "crosstab", "c", "s").is_none());
         assert!(vouches("dblink", "dblink", "c", "v").is_none());
     }

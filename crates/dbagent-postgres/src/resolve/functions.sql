@@ -30,6 +30,7 @@ SELECT
     ]) AS f (oid)
     WHERE a.aggfnoid = p.oid AND f.oid <> 0
   ), ARRAY[]::oid[]) AS parts,
+  CASE WHEN l.lanname = 'sql' THEN ARRAY(SELECT unnest(p.proargtypes::oid[])) ELSE ARRAY[]::oid[] END AS parameters,
   (SELECT w.nspname::text FROM pg_catalog.pg_namespace AS w WHERE w.oid = r.relnamespace) AS row_schema,
   r.relname::text AS row_name,
   coalesce(t.typtype = 'p', false) AS any_row

@@ -1,6 +1,9 @@
 -- Types that values of the statement may have, and what a value of them may run.
--- $1 schemas and $2 names of the types that are named; $3 row types of relations; $4 names of functions and
--- $5 of operators that are called, whose results have types too; $6 types that are known already.
+-- $1 schemas and $2 names of the types that are named; $3 row types of relations; $4 names of functions that
+-- are called, whose results have types too, $5 which of their arguments have none, a bit each; $6 and $7 the
+-- same of operators; $8 types that are known already, $9 those of them that values have.
+-- A value comes from a column, a cast or a function. A function that must be given a value of the type that it
+-- returns makes none by itself, unless what it is given there has no type.
 WITH RECURSIVE path AS (
   SELECT s.name, s.place FROM unnest(current_schemas(true)::text[]) WITH ORDINALITY AS s (name, place)
 ),
@@ -22,25 +25,39 @@ named AS (
     LIMIT 1
   ) AS t
 ),
-reached (oid, named) AS (
-  SELECT named.oid, true FROM named
+reached (oid, named, value) AS (
+  SELECT named.oid, true, true FROM named
   UNION
-  SELECT r.oid, false FROM unnest($3::oid[] || $6::oid[]) AS r (oid)
+  SELECT r.oid, false, true FROM unnest($3::oid[] || $9::oid[]) AS r (oid)
   UNION
-  SELECT t.oid, false
-  FROM pg_catalog.pg_proc AS p
+  SELECT r.oid, false, false FROM unnest($8::oid[]) AS r (oid)
+  UNION
+  SELECT
+    t.oid,
+    false,
+    y.typtype NOT IN ('b', 'c') OR NOT EXISTS (
+      SELECT
+      FROM unnest(p.proargtypes::oid[]) WITH ORDINALITY AS a (oid, place)
+      WHERE a.oid = t.oid AND a.place <= p.pronargs - p.pronargdefaults
+        AND (c.untyped >> least(a.place - 1, 63)::int4) & 1 = 0
+    )
+  FROM unnest($4::text[], $5::int8[]) AS c (name, untyped)
+  JOIN pg_catalog.pg_proc AS p ON p.proname = c.name AND p.oid >= 16384
   CROSS JOIN LATERAL unnest(p.prorettype || coalesce(p.proallargtypes, p.proargtypes::oid[])) AS t (oid)
-  WHERE p.oid >= 16384 AND p.proname = ANY ($4::text[])
+  JOIN pg_catalog.pg_type AS y ON y.oid = t.oid
   UNION
-  SELECT o.oprresult, false
-  FROM pg_catalog.pg_operator AS o
-  WHERE o.oid >= 16384 AND o.oprname = ANY ($5::text[])
+  SELECT
+    o.oprresult,
+    false,
+    NOT (o.oprresult = o.oprleft AND c.untyped & 1 = 0 OR o.oprresult = o.oprright AND c.untyped & 2 = 0)
+  FROM unnest($6::text[], $7::int8[]) AS c (name, untyped)
+  JOIN pg_catalog.pg_operator AS o ON o.oprname = c.name AND o.oid >= 16384
   UNION
-  SELECT k.casttarget, false
+  SELECT k.casttarget, false, true
   FROM pg_catalog.pg_cast AS k
   WHERE k.oid >= 16384 AND k.castcontext = 'i' AND k.castsource < 16384
   UNION
-  SELECT next.oid, reached.named
+  SELECT next.oid, reached.named, reached.value
   FROM reached
   JOIN pg_catalog.pg_type AS t ON t.oid = reached.oid
   CROSS JOIN LATERAL (
@@ -70,6 +87,7 @@ SELECT
   s.nspname::text AS schema,
   t.typname::text AS name,
   r.named AS named,
+  r.value AS value,
   coalesce((
     SELECT array_agg(f.oid)
     FROM unnest(ARRAY[
@@ -86,7 +104,11 @@ SELECT
     FROM pg_catalog.pg_constraint AS c
     WHERE c.contypid = t.oid AND c.contype = 'c' AND t.oid >= 16384 AND c.conbin IS NOT NULL
   ), ARRAY[]::text[]) AS checks
-FROM (SELECT reached.oid, bool_or(reached.named) AS named FROM reached GROUP BY reached.oid) AS r
+FROM (
+  SELECT reached.oid, bool_or(reached.named) AS named, bool_or(reached.value) AS value
+  FROM reached
+  GROUP BY reached.oid
+) AS r
 JOIN pg_catalog.pg_type AS t ON t.oid = r.oid
 JOIN pg_catalog.pg_namespace AS s ON s.oid = t.typnamespace
 ORDER BY t.oid

@@ -8,15 +8,12 @@ use dbagent_core::{ErrorKind, Request, Target};
 use dbagent_postgres::testing::{RawHardened, raw_hardened};
 
 use crate::state::{changed, fingerprint};
-use crate::support::{Scratch, execute, rows};
+use crate::support::{Row, Scratch, execute, rows};
 
 /// Deny rows that leave a trace although the transaction is read-only and rolled back: only the judge and the
 /// account stop them. The list can only shrink: a row that leaves no trace any more must be taken off, and a
 /// new one must not be put on without a reason. `docs/threat-model.md` names them.
 const STILL_CHANGE: &[(&str, &str)] = &[];
-
-/// So many rows run before the state is compared.
-const BATCH: usize = 12;
 
 /// A hardened connection that is opened again when a row ends it.
 struct Door {
@@ -46,10 +43,33 @@ impl Door {
     }
 }
 
+/// Sends each row to the door and compares the state after each, so that no row can take back what another
+/// did. Gives what those left behind that changed something, and how many ran to their end.
+pub(crate) async fn traces(
+    scratch: &mut Scratch,
+    mut target: Target,
+    rows: &[Row],
+) -> (BTreeMap<String, String>, usize) {
+    target.guardrails.query_timeout_s = 2;
+    let mut door = Door { target, open: None, ran: 0 };
+    let mut traces = BTreeMap::new();
+    let mut before = fingerprint(&mut scratch.owner).await.unwrap();
+    for row in rows {
+        door.run(&row.statement).await;
+        let now = fingerprint(&mut scratch.owner).await.unwrap();
+        let parts = changed(&before, &now);
+        if !parts.is_empty() {
+            traces.insert(row.id.clone(), format!("{:?}: {}", row.statement, parts.join(", ")));
+        }
+        before = now;
+    }
+    (traces, door.ran)
+}
+
 /// A fingerprint that notices nothing would let everything through.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fingerprint_notices_what_it_is_for() {
-    let Some(mut scratch) = Scratch::alone(&["CREATE SEQUENCE s"]).await else { return };
+    let Some(mut scratch) = Scratch::alone("postgres", &["CREATE SEQUENCE s"]).await else { return };
     for (change, part) in [
         ("INSERT INTO users (id) VALUES (9)", "users"),
         ("UPDATE users SET name = name WHERE id = 9", "users"),
@@ -80,34 +100,10 @@ async fn the_fingerprint_notices_what_it_is_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deny_rows_leave_no_trace_but_for_those_that_are_listed() {
-    let Some(mut scratch) = Scratch::alone(&[]).await else { return };
-    let mut target = scratch.as_plain_owner().await;
-    target.guardrails.query_timeout_s = 2;
+    let Some(mut scratch) = Scratch::alone("postgres", &[]).await else { return };
+    let target = scratch.as_plain_owner(&["users", "orders"]).await;
     let rows: Vec<_> = rows().into_iter().filter(|r| !r.allow).collect();
-    let mut door = Door { target, open: None, ran: 0 };
-    let mut traces = BTreeMap::new();
-    let mut before = fingerprint(&mut scratch.owner).await.unwrap();
-    for batch in rows.chunks(BATCH) {
-        for row in batch {
-            door.run(&row.statement).await;
-        }
-        let now = fingerprint(&mut scratch.owner).await.unwrap();
-        if now == before {
-            continue;
-        }
-        // One of them left a trace; each of them alone tells which.
-        for row in batch {
-            let alone = fingerprint(&mut scratch.owner).await.unwrap();
-            door.run(&row.statement).await;
-            before = fingerprint(&mut scratch.owner).await.unwrap();
-            let parts = changed(&alone, &before);
-            if !parts.is_empty() {
-                traces.insert(row.id.clone(), format!("{:?}: {}", row.statement, parts.join(", ")));
-            }
-        }
-    }
-    let ran = door.ran;
-    drop(door);
+    let (traces, ran) = traces(&mut scratch, target, &rows).await;
     drop(scratch);
     let new: Vec<_> = traces.iter().filter(|(id, _)| !STILL_CHANGE.iter().any(|(s, _)| s == id)).collect();
     assert!(new.is_empty(), "these leave a trace and are not on the list: {new:#?}");

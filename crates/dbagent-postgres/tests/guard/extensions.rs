@@ -3,7 +3,7 @@
 use dbagent_core::guard::Policy;
 use dbagent_postgres::sqlx;
 
-use crate::support::{Judged, SERVERS, Scratch, execute};
+use crate::support::{Judged, SERVERS, Scratch, execute, skipped};
 
 /// An extension, what is made with it, and statements with whether they are cleared.
 type Extension = (&'static str, &'static str, &'static [(&'static str, bool)]);
@@ -113,7 +113,7 @@ async fn functions_of_extensions_are_vouched_for_one_by_one() {
         let (mut wrong, mut tried) = (Vec::new(), 0);
         for (extension, setup, rows) in EXTENSIONS {
             if !there.iter().any(|name| name == extension) {
-                println!("SKIPPED postgres/{extension}: the server does not have this extension");
+                skipped("postgres", &format!("the server of {server} has no {extension}"));
                 continue;
             }
             execute(&mut scratch.owner, &format!("CREATE EXTENSION \"{extension}\"; {setup}")).await.unwrap();

@@ -171,7 +171,7 @@ async fn sentences(owner: &mut PgConnection) -> Sentences {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_cleared_only_reads_whatever_was_done_to_it() {
-    let Some(mut scratch) = Scratch::alone(&[FIXTURE]).await else { return };
+    let Some(mut scratch) = Scratch::alone("postgres", &[FIXTURE]).await else { return };
     let seeds: Vec<String> = rows().iter().map(|row| row.statement.clone()).collect();
     let mutations = Mutations::new(seeds, SPICE.iter().map(|s| (*s).to_owned()));
     let mut texts = (mutations, sentences(&mut scratch.owner).await);

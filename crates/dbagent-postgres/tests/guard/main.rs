@@ -16,6 +16,10 @@ mod lists;
 #[cfg(test)]
 mod live;
 #[cfg(test)]
+mod overloads;
+#[cfg(test)]
+mod spatial;
+#[cfg(test)]
 mod state;
 #[cfg(test)]
 mod support;

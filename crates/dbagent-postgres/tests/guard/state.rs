@@ -69,7 +69,8 @@ pub(crate) async fn fingerprint(owner: &mut PgConnection) -> Result<Vec<(String,
         sequences.iter().map(|s| format!("SELECT '{s}'::text, last_value || ' ' || is_called FROM {s}")),
     );
     parts.extend(OTHERS.iter().map(|(name, sql)| format!("SELECT '{name}'::text, ({sql})::text")));
-    let rows = sqlx::raw_sql(AssertSqlSafe(parts.join(" UNION ALL "))).fetch_all(owner).await?;
+    // The same text again is planned already.
+    let rows = sqlx::query(AssertSqlSafe(parts.join(" UNION ALL "))).fetch_all(owner).await?;
     Ok(rows.iter().map(|r| (r.get(0), r.get::<Option<String>, _>(1).unwrap_or_default())).collect())
 }
 

@@ -24,29 +24,26 @@ pub(crate) struct Row {
     pub(crate) kind: String,
 }
 
+/// The rows of one file.
+pub(crate) fn rows_of(file: &str) -> Vec<Row> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpora/postgres");
+    let text = std::fs::read_to_string(folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let rows = text.lines().filter(|l| !l.trim().is_empty()).map(|line| {
+        let row: serde_json::Value =
+            serde_json::from_str(line).unwrap_or_else(|e| panic!("{file}: {e}: {line}"));
+        let text = |key: &str| row[key].as_str().unwrap_or_else(|| panic!("{key}: {line}")).to_owned();
+        let verdict = text("verdict");
+        assert!(["allow", "deny"].contains(&verdict.as_str()), "{line}");
+        Row { id: text("id"), statement: text("statement"), allow: verdict == "allow", kind: text("kind") }
+    });
+    rows.collect()
+}
+
 /// The rows of the shared corpus and our own, those that are disputed with the verdict of the real server.
 pub(crate) fn rows() -> Vec<Row> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpora/postgres");
-    let read = |file: &str| {
-        let text = std::fs::read_to_string(folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
-        let rows = text.lines().filter(|l| !l.trim().is_empty()).map(|line| {
-            let row: serde_json::Value =
-                serde_json::from_str(line).unwrap_or_else(|e| panic!("{file}: {e}: {line}"));
-            let text = |key: &str| row[key].as_str().unwrap_or_else(|| panic!("{key}: {line}")).to_owned();
-            let verdict = text("verdict");
-            assert!(["allow", "deny"].contains(&verdict.as_str()), "{line}");
-            Row {
-                id: text("id"),
-                statement: text("statement"),
-                allow: verdict == "allow",
-                kind: text("kind"),
-            }
-        });
-        rows.collect::<Vec<_>>()
-    };
-    let disputed = read("disputed.jsonl");
-    let mut rows = read("postgres.jsonl");
-    rows.extend(read("own.jsonl"));
+    let disputed = rows_of("disputed.jsonl");
+    let mut rows = rows_of("postgres.jsonl");
+    rows.extend(rows_of("own.jsonl"));
     for row in &mut rows {
         if let Some(other) = disputed.iter().find(|d| d.id == row.id) {
             row.allow = other.allow;
@@ -97,6 +94,9 @@ pub(crate) const SERVERS: [&str; 3] = ["DBAGENT_TEST_POSTGRES_URL", "DBAGENT_TES
 /// The variable of the oldest.
 pub(crate) const OLDEST: &str = "DBAGENT_TEST_POSTGRES_OLDEST_URL";
 
+/// The variable of the server with PostGIS and pgvector.
+pub(crate) const WITH_EXTENSIONS: &str = "DBAGENT_TEST_POSTGRES_EXTENSIONS_URL";
+
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// The statements by which a connection is hardened, as a session hardens it.
@@ -112,12 +112,19 @@ pub(crate) async fn execute(connection: &mut PgConnection, sql: &str) -> Result<
     sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(connection).await.map(|_| ())
 }
 
-/// Says that a test is skipped, and fails it where the environment requires the server.
-fn skipped(why: &str) -> Option<Scratch> {
+/// Says that a test is skipped, and fails it where the environment requires that service.
+pub(crate) fn skipped(service: &str, why: &str) {
     let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
-    assert!(!required.split(',').any(|d| d.trim() == "postgres"), "DBAGENT_REQUIRE names postgres: {why}");
-    println!("SKIPPED postgres: {why}");
-    None
+    assert!(
+        !required.split(',').any(|name| name.trim() == service),
+        "DBAGENT_REQUIRE names {service}: {why}"
+    );
+    println!("SKIPPED {service}: {why}");
+}
+
+/// What such a test is called where it is skipped.
+fn service_of(variable: &str) -> &'static str {
+    if variable == WITH_EXTENSIONS { "postgres-extensions" } else { "postgres" }
 }
 
 impl Scratch {
@@ -128,21 +135,25 @@ impl Scratch {
 
     /// The same on the server that this variable names.
     pub(crate) async fn on(variable: &str, fixtures: &[&str]) -> Option<Self> {
-        match std::env::var(variable) {
-            Ok(url) => Some(Self::at(&url, fixtures).await),
-            Err(_) => skipped(&format!("{variable} is not set")),
+        if let Ok(url) = std::env::var(variable) {
+            return Some(Self::at(&url, fixtures).await);
         }
+        skipped(service_of(variable), &format!("{variable} is not set"));
+        None
     }
 
     /// The same on a server where nobody else changes what all databases share.
-    pub(crate) async fn alone(fixtures: &[&str]) -> Option<Self> {
-        match Server::throwaway("postgres") {
+    pub(crate) async fn alone(service: &str, fixtures: &[&str]) -> Option<Self> {
+        match Server::throwaway(service) {
             Ok(server) => {
                 let mut scratch = Self::at(server.url(), fixtures).await;
                 scratch.server = Some(server);
                 Some(scratch)
             }
-            Err(why) => skipped(&why.to_string()),
+            Err(why) => {
+                skipped(service, &why.to_string());
+                None
+            }
         }
     }
 
@@ -235,13 +246,17 @@ impl Scratch {
         Target::new("scratch", ConnUrl::parse(&self.url).expect("a URL"))
     }
 
-    /// Gives the database and all in it to an account that is no superuser, and returns its target.
-    pub(crate) async fn as_plain_owner(&mut self) -> Target {
+    /// Gives the database, its schema and these tables of it to an account that is no superuser, and returns
+    /// its target.
+    pub(crate) async fn as_plain_owner(&mut self, tables: &[&str]) -> Target {
         let role = format!("{}_owner", self.name);
         let name = &self.name;
+        let tables: Vec<String> =
+            tables.iter().map(|table| format!("ALTER TABLE {table} OWNER TO {role};")).collect();
+        let tables = tables.concat();
         let change = format!(
             "CREATE ROLE {role} LOGIN PASSWORD 'guard'; ALTER DATABASE {name} OWNER TO {role};
-             ALTER TABLE users OWNER TO {role}; ALTER TABLE orders OWNER TO {role}; ALTER SCHEMA public OWNER TO {role}"
+             {tables} ALTER SCHEMA public OWNER TO {role}"
         );
         execute(&mut self.owner, &change).await.expect("an owner");
         let (scheme, rest) = self.url.split_once("://").expect("a scheme");

@@ -12,6 +12,8 @@ mod door;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod extension_types;
+#[cfg(test)]
 mod hidden;
 #[cfg(test)]
 mod host;

@@ -17,15 +17,24 @@ pub(crate) fn variable(end: &str) -> Option<String> {
     let name = format!("DBAGENT_TEST_POSTGRES_{end}");
     let value = std::env::var(&name).ok().filter(|v| !v.is_empty());
     if value.is_none() {
-        skipped(&format!("{name} is not set"));
+        let service = if end.starts_with("EXTENSIONS_") { "postgres-extensions" } else { "postgres" };
+        skipped_as(service, &format!("{name} is not set"));
     }
     value
 }
 
 pub(crate) fn skipped(why: &str) {
+    skipped_as("postgres", why);
+}
+
+/// Says that a test is skipped, and fails it where the environment requires that service.
+pub(crate) fn skipped_as(service: &str, why: &str) {
     let required = std::env::var("DBAGENT_REQUIRE").unwrap_or_default();
-    assert!(!required.split(',').any(|id| id.trim() == "postgres"), "DBAGENT_REQUIRE names postgres: {why}");
-    println!("SKIPPED postgres: {why}");
+    assert!(
+        !required.split(',').any(|name| name.trim() == service),
+        "DBAGENT_REQUIRE names {service}: {why}"
+    );
+    println!("SKIPPED {service}: {why}");
 }
 
 /// A database of a test's own; dropped with this.
@@ -52,6 +61,13 @@ impl Scratch {
     /// An empty database on the oldest server.
     pub(crate) async fn oldest() -> Option<Self> {
         Some(Self::on(&variable("OLDEST_URL")?, "").await)
+    }
+
+    /// A database with these statements run, on the server with PostGIS and pgvector.
+    pub(crate) async fn with_extensions(statements: &str) -> Option<Self> {
+        let scratch = Self::on(&variable("EXTENSIONS_URL")?, "").await;
+        scratch.change(statements).await;
+        Some(scratch)
     }
 
     /// A database with these statements run.

@@ -258,38 +258,6 @@ async fn networks_ranges_search_and_geometry() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn types_of_extensions_are_text() {
-    let Some(db) = Scratch::new().await else { return };
-    for (extension, expression, expected) in [
-        ("citext", "'MiXed'::citext", "MiXed"),
-        ("hstore", "'a=>1, b=>NULL'::hstore", "\"a\"=>\"1\", \"b\"=>NULL"),
-        ("ltree", "'a.b.c'::ltree", "a.b.c"),
-        ("cube", "'(1,2)'::cube", "(1, 2)"),
-        ("isn", "'978-0-393-04002-9'::isbn13", "978-0-393-04002-9"),
-        ("vector", "'[1,2.5,3]'::vector", "[1,2.5,3]"),
-        ("postgis", "ST_AsText('POINT(1 2)'::geometry)", "POINT(1 2)"),
-    ] {
-        let there = db
-            .value(&format!("SELECT count(*) FROM pg_available_extensions WHERE name = '{extension}'"))
-            .await;
-        if there == "0" {
-            println!("SKIPPED postgres/{extension}: the server does not have this extension");
-            continue;
-        }
-        db.change(&format!("CREATE EXTENSION {extension}")).await;
-        db.change(&format!(
-            "CREATE TABLE of_{extension} AS SELECT {expression} AS v, ARRAY[{expression}] AS a"
-        ))
-        .await;
-        let session = db.session().await;
-        let row = run(&session, &format!("SELECT v, v AS again FROM of_{extension}")).await.rows();
-        assert_eq!(row, [[text(expected), text(expected)]], "{extension}");
-        let array = run(&session, &format!("SELECT a FROM of_{extension}")).await.value();
-        assert_eq!(array, text(&db.value(&format!("SELECT a FROM of_{extension}")).await), "{extension}[]");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn results_without_rows_have_their_columns() {
     let Some(db) = Scratch::new().await else { return };
     let session = db.session().await;

@@ -8,6 +8,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use super::{Package, run};
 use crate::cache::{Cache, open_folder, remove, say};
@@ -18,6 +20,10 @@ use crate::error::{Doing as _, Error, Result};
 pub(crate) struct DebianProgram {
     pub(crate) suite: &'static str,
     pub(crate) package: &'static str,
+    /// More packages, which belong to it.
+    pub(crate) with: &'static [&'static str],
+    /// Packages that apt takes for installed: the program does without them and all that only they need.
+    pub(crate) without: &'static [&'static str],
     /// The program within the package.
     pub(crate) program: &'static str,
     /// What is thrown away after unpacking, beside what all can miss.
@@ -31,6 +37,14 @@ const ADVICE: &str = "this server is taken from Debian and needs apt-get and dpk
 /// Dependencies of the package's scripts, not of the program.
 const NOT_UNPACKED: &[&str] =
     &["perl", "libperl", "libgdbm", "libdb5", "libc-gconv", "debconf", "dpkg_", "tar_", "gcc-"];
+/// Where libraries are. An installation reaches the last ones through links that it makes.
+const LIBRARIES: &[&str] = &[
+    "lib/x86_64-linux-gnu",
+    "usr/lib/x86_64-linux-gnu",
+    "usr/lib/x86_64-linux-gnu/blas",
+    "usr/lib/x86_64-linux-gnu/lapack",
+    "usr/lib",
+];
 const PRUNE_ALWAYS: &[&str] = &[
     "etc",
     "usr/share/doc",
@@ -49,7 +63,19 @@ impl DebianProgram {
 
     /// Fetches and unpacks it where it is not there yet.
     pub(crate) fn fetch(&self, cache: &Cache) -> Result<Package> {
-        let folder = cache.ready("packages", &self.folder(), |partial| self.unpack(partial))?;
+        self.fetch_and(cache, |_| Ok(()))
+    }
+
+    /// The same, with something done to the folder before it is taken for whole.
+    pub(crate) fn fetch_and(
+        &self,
+        cache: &Cache,
+        finish: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<Package> {
+        let folder = cache.ready("packages", &self.folder(), |partial| {
+            self.unpack(partial)?;
+            finish(partial)
+        })?;
         let path = folder.join("VERSION");
         let version = fs::read_to_string(&path).doing(|| {
             format!("cannot read {}; remove its folder to fetch the package anew", path.display())
@@ -59,26 +85,18 @@ impl DebianProgram {
 
     /// The start of a command that runs the program with its own loader and libraries.
     pub(crate) fn command(&self, package: &Package) -> Result<Command> {
-        let folders =
-            ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"].map(|folder| package.folder.join(folder));
-        let loader =
-            folders.iter().map(|folder| folder.join("ld-linux-x86-64.so.2")).find(|path| path.exists());
-        let Some(loader) = loader else {
-            return Err(Error::new(format!(
-                "there is no dynamic loader in {}; remove that folder to fetch the package anew",
-                package.folder.display()
-            )));
-        };
-        let libraries =
-            std::env::join_paths(&folders).doing(|| "the cache has a colon in its path".into())?;
-        let mut command = Command::new(loader);
+        let own = Loader::within(&package.folder)?;
+        let libraries = std::env::join_paths(own.libraries.iter().map(|folder| package.folder.join(folder)))
+            .doing(|| "the cache has a colon in its path".into())?;
+        let mut command = Command::new(package.folder.join(own.program));
         command.arg("--library-path").arg(libraries).arg(package.folder.join(self.program));
         Ok(command)
     }
 
     fn unpack(&self, partial: &Path) -> Result<()> {
         let private = partial.join(".apt");
-        let configuration = PrivateApt { folder: &private, suite: self.suite }.write()?;
+        let apt = PrivateApt { folder: &private, suite: self.suite, installed: self.without };
+        let configuration = apt.write()?;
         say(&format!("fetching {} from Debian {} with apt-get", self.package, self.suite));
         let apt = |arguments: &[&str]| {
             let mut command = Command::new("apt-get");
@@ -86,16 +104,18 @@ impl DebianProgram {
             run(&mut command, ADVICE)
         };
         apt(&["update"])?;
-        apt(&["--yes", "--download-only", "--no-install-recommends", "install", self.package])?;
+        let install = ["--yes", "--download-only", "--no-install-recommends", "install", self.package];
+        apt(&[&install, self.with].concat())?;
 
-        let mut version = None;
+        let (mut version, mut chosen) = (None, Vec::new());
         for archive in archives(&private.join("cache/archives"))? {
             let file = archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
             version = version.or_else(|| version_of(&file, self.package));
             if !NOT_UNPACKED.iter().any(|prefix| file.starts_with(prefix)) {
-                run(Command::new("dpkg-deb").arg("--extract").arg(&archive).arg(partial), ADVICE)?;
+                chosen.push(archive);
             }
         }
+        extract(&chosen, partial)?;
         let Some(version) = version else {
             return Err(Error::new(format!("apt-get fetched no {} from {}", self.package, self.suite)));
         };
@@ -113,10 +133,55 @@ impl DebianProgram {
     }
 }
 
+/// The dynamic loader that came with a program, and the folders that it looks into.
+#[derive(Debug)]
+pub(crate) struct Loader {
+    /// Its path within the package.
+    pub(crate) program: PathBuf,
+    /// Paths within the package.
+    pub(crate) libraries: Vec<&'static str>,
+}
+
+impl Loader {
+    /// The one in a folder into which packages were unpacked.
+    pub(crate) fn within(folder: &Path) -> Result<Self> {
+        let libraries: Vec<&str> =
+            LIBRARIES.iter().copied().filter(|name| folder.join(name).is_dir()).collect();
+        let mut programs = libraries.iter().map(|name| Path::new(name).join("ld-linux-x86-64.so.2"));
+        let Some(program) = programs.find(|path| folder.join(path).exists()) else {
+            return Err(Error::new(format!(
+                "there is no dynamic loader in {}; remove that folder to fetch the package anew",
+                folder.display()
+            )));
+        };
+        Ok(Self { program, libraries })
+    }
+}
+
+/// Unpacks archives into one folder, as many at once as there are processors.
+fn extract(archives: &[PathBuf], folder: &Path) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let unpack = || {
+        while let Some(archive) = archives.get(next.fetch_add(1, Ordering::Relaxed)) {
+            run(Command::new("dpkg-deb").arg("--extract").arg(archive).arg(folder), ADVICE)?;
+        }
+        Ok(())
+    };
+    let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    thread::scope(|scope| {
+        let running: Vec<_> = (0..workers).map(|_| scope.spawn(unpack)).collect();
+        running.into_iter().try_for_each(|worker| {
+            worker.join().unwrap_or_else(|_| Err(Error::new("a thread that unpacked archives died")))
+        })
+    })
+}
+
 /// An apt with folders of its own.
 struct PrivateApt<'a> {
     folder: &'a Path,
     suite: &'a str,
+    /// What it takes for installed.
+    installed: &'a [&'a str],
 }
 
 impl PrivateApt<'_> {
@@ -138,7 +203,7 @@ impl PrivateApt<'_> {
             let path = self.folder.join(name);
             fs::write(&path, text).doing(|| format!("cannot write {}", path.display())).map(|()| path)
         };
-        write("status", "")?;
+        write("status", &status(self.installed))?;
         let mirror = mirror(&sources())?;
         // An unstable suite's index may be past its date; its signature is checked all the same.
         let source = format!("deb [check-valid-until=no signed-by={KEYRING}] {mirror} {} main\n", self.suite);
@@ -153,6 +218,17 @@ impl PrivateApt<'_> {
         );
         write("apt.conf", &text)
     }
+}
+
+/// A list of installed packages, each newer than whatever is asked for.
+fn status(installed: &[&str]) -> String {
+    let entry = |name: &&str| {
+        format!(
+            "Package: {name}\nStatus: install ok installed\nVersion: 999:0\nArchitecture: amd64\nMulti-Arch: foreign\n\
+             Maintainer: none\nDescription: taken for installed\n\n"
+        )
+    };
+    installed.iter().map(entry).collect()
 }
 
 /// What the system's apt is told, in both of its formats.

@@ -21,6 +21,8 @@ pub(super) struct MariaDb;
 const PROGRAM: DebianProgram = DebianProgram {
     suite: "trixie",
     package: "mariadb-server-core",
+    with: &[],
+    without: &[],
     program: "usr/sbin/mariadbd",
     prune: &["usr/share/mysql/test", "usr/share/mariadb/test"],
 };

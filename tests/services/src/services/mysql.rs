@@ -22,6 +22,8 @@ const PROGRAM: DebianProgram = DebianProgram {
     // The only suite that has it.
     suite: "sid",
     package: "mysql-server-core",
+    with: &[],
+    without: &[],
     program: "usr/sbin/mysqld",
     prune: &["usr/bin", "usr/share/mysql-test", "usr/lib/mysql/plugin/group_replication.so"],
 };

