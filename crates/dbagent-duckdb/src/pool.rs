@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dbagent_core::context::CallContext;
-use dbagent_core::workers::Workers;
+use dbagent_core::workers::{IDLE, Workers};
 use dbagent_core::{Error, ErrorKind, Result};
 use duckdb::Connection;
 use tokio::sync::Semaphore;
@@ -42,7 +42,7 @@ impl Pool {
         Self {
             shared: Arc::new(Shared { opener, current }),
             permits: Arc::new(Semaphore::new(size)),
-            workers: Workers::new("duckdb", STACK),
+            workers: Workers::new("duckdb", STACK, IDLE),
             size,
             wait,
         }
@@ -65,9 +65,9 @@ impl Pool {
         let watch = Arc::new(Watch::default());
         let working = Working(Arc::clone(&watch));
         // On a thread that the engine knows: its first statement on a new one takes several times as long.
-        let started = self.workers.start(true, move || {
-            // Dropped last, and the work before it, whatever becomes of that.
-            let (_permit, working) = (permit, working);
+        let started = self.workers.start(true, permit, move || {
+            // Dropped last, whatever becomes of the work.
+            let working = working;
             let mut conn = shared.take()?;
             working.0.begin(conn.db.interrupt_handle());
             work(&mut conn, &own_call)
