@@ -38,6 +38,7 @@ mod read;
 mod resolve;
 mod schema;
 mod session;
+mod spill;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod watch;
