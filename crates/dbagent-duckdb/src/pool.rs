@@ -14,6 +14,8 @@ use crate::watch::{Waiting, Watch, Working};
 
 /// The stack of a thread that works for a call: planning recurses as deep as a statement is nested.
 const STACK: usize = 64 << 20;
+/// How long closing waits for calls that are still being stopped.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// What one call works with.
 pub(crate) struct Conn {
@@ -109,10 +111,14 @@ impl Pool {
         }
     }
 
-    /// Closes the database now, or when the last call ends.
-    pub(crate) fn close(&self) {
-        self.permits.close();
+    /// Closes the database. A statement that nobody waits for any more takes a moment to stop: it is waited
+    /// for, so that neither a lock on the file nor the private folder outlives a process that ends after this.
+    /// One that is still read from goes on, and closes the database when it ends.
+    pub(crate) async fn close(&self) {
         self.shared.lock().take();
+        let all = u32::try_from(self.size).unwrap_or(u32::MAX);
+        _ = tokio::time::timeout(GRACE, self.permits.acquire_many(all)).await;
+        self.permits.close();
     }
 }
 

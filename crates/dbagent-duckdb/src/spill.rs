@@ -44,7 +44,7 @@ impl Spill {
         Ok(spill)
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
