@@ -59,6 +59,14 @@ impl Permits {
         self.wait
     }
 
+    /// Waits until all are back, at most for as long as `grace`, and gives no more then.
+    pub async fn settle(&self, grace: Duration) {
+        let all = u32::try_from(self.size).unwrap_or(u32::MAX);
+        // Whoever does not come back in time keeps a permit that is good.
+        _ = tokio::time::timeout(grace, self.semaphore.acquire_many(all)).await;
+        self.close();
+    }
+
     /// Gives no more, also to those who wait. Those that are out stay good.
     pub fn close(&self) {
         self.semaphore.close();
@@ -99,6 +107,23 @@ mod tests {
         let _held = permits.take(&call(), "read").await.unwrap();
         let short = CallContext::within(Duration::from_secs(1));
         assert_eq!(permits.take(&short, "read").await.unwrap_err().kind(), ErrorKind::Timeout);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn settling_waits_for_those_that_are_out_and_no_longer_than_it_may() {
+        let permits = Permits::new(2, Duration::from_secs(3));
+        let held = permits.take(&call(), "read").await.unwrap();
+        let own = permits.clone();
+        let settled = tokio::spawn(async move { own.settle(Duration::from_secs(60)).await });
+        tokio::task::yield_now().await;
+        assert!(!settled.is_finished());
+        drop(held);
+        settled.await.unwrap();
+        assert_eq!(permits.take(&call(), "read").await.unwrap_err().kind(), ErrorKind::Connection);
+        let permits = Permits::new(1, Duration::from_secs(3));
+        let _held = permits.take(&call(), "read").await.unwrap();
+        permits.settle(Duration::from_secs(1)).await;
+        assert_eq!(permits.take(&call(), "read").await.unwrap_err().kind(), ErrorKind::Connection);
     }
 
     #[tokio::test]

@@ -7,6 +7,7 @@
 mod nested;
 mod queue;
 mod sink;
+mod size;
 mod stream;
 mod value;
 mod writer;

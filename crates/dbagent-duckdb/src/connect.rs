@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use dbagent_core::{Error, ErrorKind, Result};
+use dbagent_core::{Error, Result};
 use duckdb::{AccessMode, Config, Connection};
 
 use crate::error::{Phase, translate};
@@ -10,6 +10,7 @@ use crate::file::{self, Identity};
 use crate::lake::Lake;
 use crate::location::{Location, Place};
 use crate::schema::Snapshot;
+use crate::spill::Spill;
 
 /// Settings of every database, made before any statement of a request. The order matters: the last one
 /// locks them all.
@@ -46,7 +47,7 @@ pub(crate) struct Database {
     identity: Option<Identity>,
     /// Where what does not fit into memory is put.
     #[cfg_attr(not(test), expect(dead_code, reason = "kept so that it is removed with the database"))]
-    spill: Option<tempfile::TempDir>,
+    spill: Option<Spill>,
 }
 
 impl Opener {
@@ -103,13 +104,8 @@ impl Opener {
     }
 
     /// Sets what the engine may use, and gives it a private folder for what does not fit into memory.
-    fn settle(&self, connection: &Connection) -> Result<tempfile::TempDir> {
-        let spill = tempfile::Builder::new().prefix("dbagent-duckdb-").tempdir().map_err(|e| {
-            Error::new(ErrorKind::Io, "no private folder can be made for what does not fit into memory")
-                .op("open")
-                .hint("make the folder for temporary files writable (TMPDIR)")
-                .source(e)
-        })?;
+    fn settle(&self, connection: &Connection) -> Result<Spill> {
+        let spill = Spill::new()?;
         let folder = Literal(&spill.path().to_string_lossy()).to_string();
         let (memory, threads) = (format!("'{}'", self.memory), self.threads.to_string());
         let own: [(&str, &str); 4] = [
@@ -130,7 +126,7 @@ impl Database {
         connection: Connection,
         snapshot: Snapshot,
         identity: Option<Identity>,
-        spill: Option<tempfile::TempDir>,
+        spill: Option<Spill>,
     ) -> Self {
         Self { root: Mutex::new(connection), snapshot, identity, spill }
     }

@@ -163,6 +163,12 @@ fn kind(told: &Exception, phase: Phase) -> ErrorKind {
 
 fn hint(kind: ErrorKind) -> Option<&'static str> {
     Some(match kind {
+        ErrorKind::UnknownObject => {
+            "look at the schema again: list the objects, and write the schema before the name where it needs one"
+        }
+        ErrorKind::UnknownColumn => {
+            "look at the schema again: describe the table, and use one of its columns"
+        }
         ErrorKind::Corrupt => {
             "the file is damaged: restore a backup, or export what can be read with the duckdb shell"
         }

@@ -39,6 +39,7 @@ mod read;
 mod resolve;
 mod schema;
 mod session;
+mod spill;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod watch;

@@ -11,6 +11,8 @@ mod scope;
 mod sizes;
 mod special;
 mod table;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use std::any::Any;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dbagent_core::context::CallContext;
 use dbagent_core::permits::{Permits, closed};
-use dbagent_core::workers::Workers;
+use dbagent_core::workers::{IDLE, Workers};
 use dbagent_core::{Error, ErrorKind, Result};
 use duckdb::Connection;
 
@@ -14,6 +14,8 @@ use crate::watch::{Waiting, Watch, Working};
 
 /// The stack of a thread that works for a call: planning recurses as deep as a statement is nested.
 const STACK: usize = 64 << 20;
+/// How long closing waits for calls that are still being stopped.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// What one call works with.
 pub(crate) struct Conn {
@@ -40,7 +42,7 @@ impl Pool {
         Self {
             shared: Arc::new(Shared { opener, current }),
             permits: Permits::new(size, wait),
-            workers: Workers::new("duckdb", STACK),
+            workers: Workers::new("duckdb", STACK, IDLE),
         }
     }
 
@@ -61,9 +63,9 @@ impl Pool {
         let watch = Arc::new(Watch::default());
         let working = Working(Arc::clone(&watch));
         // On a thread that the engine knows: its first statement on a new one takes several times as long.
-        let started = self.workers.start(true, move || {
-            // Dropped last, and the work before it, whatever becomes of that.
-            let (_permit, working) = (permit, working);
+        let started = self.workers.start(true, permit, move || {
+            // Dropped last, whatever becomes of the work.
+            let working = working;
             let mut conn = shared.take()?;
             working.0.begin(conn.db.interrupt_handle());
             work(&mut conn, &own_call)
@@ -85,10 +87,12 @@ impl Pool {
         }
     }
 
-    /// Closes the database now, or when the last call ends.
-    pub(crate) fn close(&self) {
-        self.permits.close();
+    /// Closes the database. A statement that nobody waits for any more takes a moment to stop: it is waited
+    /// for, so that neither a lock on the file nor the private folder outlives a process that ends after this.
+    /// One that is still read from goes on, and closes the database when it ends.
+    pub(crate) async fn close(&self) {
         self.shared.lock().take();
+        self.permits.settle(GRACE).await;
     }
 }
 

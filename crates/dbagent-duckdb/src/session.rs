@@ -203,6 +203,6 @@ impl Session for DuckdbSession {
     }
 
     async fn close(&self) {
-        self.pool.close();
+        self.pool.close().await;
     }
 }

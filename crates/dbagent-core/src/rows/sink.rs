@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use super::queue::Queue;
+use super::size;
 use super::writer::{ColumnSpec, RowWriter};
 use super::{BATCH_BYTES, BATCH_ROWS};
 use crate::context::CallContext;
@@ -106,12 +107,12 @@ impl Sink {
     }
 
     /// Cuts a batch to the caps and to the size of batches, and counts it.
-    fn slices(&mut self, batch: RecordBatch) -> Result<Vec<(RecordBatch, usize)>> {
+    fn slices(&mut self, batch: RecordBatch) -> Result<Slices> {
         let limits = self.limits;
         if let Some((column, bytes)) = super::value::cell_over(&batch, limits.cell_bytes) {
             return Err(cell_too_large(batch.schema().field(column).name(), bytes, limits.cell_bytes));
         }
-        let total = bytes_of(&batch).max(1);
+        let total = batch.columns().iter().map(|array| size::of(array)).sum::<usize>().max(1);
         self.progress(|p| {
             if p.schema.is_none() {
                 return Err(Error::new(
@@ -136,28 +137,36 @@ impl Sink {
                     p.over_bytes = true;
                 }
             }
-            let step = BATCH_ROWS.min((BATCH_BYTES / per_row).max(1));
-            let mut slices = Vec::with_capacity(rows.div_ceil(step));
-            let mut at = 0;
-            while at < rows {
-                let n = step.min(rows - at);
-                slices.push((batch.slice(at, n), n * per_row));
-                at += n;
-            }
             p.rows += rows as u64;
             p.bytes += (rows * per_row) as u64;
-            Ok(slices)
+            let step = BATCH_ROWS.min((BATCH_BYTES / per_row).max(1));
+            Ok(Slices { batch, per_row, step, at: 0, rows })
         })
     }
 }
 
-/// Bytes of the values. What the arrays hold beyond them (spare room, the rest of a shared buffer) is not
-/// part of a result.
-fn bytes_of(batch: &RecordBatch) -> usize {
-    let of = |array: &ArrayRef| {
-        array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_array_memory_size())
-    };
-    batch.columns().iter().map(of).sum()
+/// A batch in pieces of the size of batches, with their bytes.
+struct Slices {
+    batch: RecordBatch,
+    per_row: usize,
+    step: usize,
+    at: usize,
+    rows: usize,
+}
+
+impl Iterator for Slices {
+    type Item = (RecordBatch, usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let n = self.step.min(self.rows - self.at);
+        if n == 0 {
+            return None;
+        }
+        let slice =
+            if n == self.batch.num_rows() { self.batch.clone() } else { self.batch.slice(self.at, n) };
+        self.at += n;
+        Some((slice, n * self.per_row))
+    }
 }
 
 pub(super) fn cell_too_large(column: &str, bytes: u64, limit: u64) -> Error {

@@ -102,6 +102,9 @@ impl Rows {
                     return Err(self.abort());
                 }
             }
+            if !drained && let Some(batch) = self.queue.pop_ready() {
+                return Ok(Some(batch));
+            }
             if let Some(read) = &mut self.read {
                 let wait = over_with_grace(&self.call, self.stop_by);
                 tokio::select! {

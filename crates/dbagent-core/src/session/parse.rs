@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::guard::{Finding, Parsed, Rule, Span, StatementClass};
 use crate::request::Request;
 use crate::text::thousands;
-use crate::workers::Workers;
+use crate::workers::{IDLE, Workers};
 
 /// The stack of a parsing thread. Pages are touched only as deep as a parse recurses.
 pub const PARSE_STACK_BYTES: usize = 256 << 20;
@@ -34,7 +34,7 @@ pub struct ParsePool {
 impl ParsePool {
     /// A pool for one dialect under one set of limits and settings.
     pub fn new(dialect: &'static Dialect, context: ParseContext) -> Self {
-        let workers = Workers::new(format!("parse-{}", dialect.id()), PARSE_STACK_BYTES);
+        let workers = Workers::new(format!("parse-{}", dialect.id()), PARSE_STACK_BYTES, IDLE);
         Self { dialect, context, permits: Arc::new(Semaphore::new(PARALLEL)), workers }
     }
 
@@ -53,12 +53,8 @@ impl ParsePool {
         // The permit travels with the thread: a parse that outlives its deadline still counts.
         let permit = call.bound("parse", Arc::clone(&self.permits).acquire_owned()).await?.map_err(gone)?;
         let (dialect, context, owned) = (self.dialect, self.context.clone(), request.clone());
-        let parse = move || {
-            let parsed = dialect.parse(&owned, &context);
-            drop(permit);
-            parsed
-        };
-        let parsed = self.workers.start(request.as_str().len() <= SHORT, parse).map_err(|e| {
+        let (keep, parse) = (request.as_str().len() <= SHORT, move || dialect.parse(&owned, &context));
+        let parsed = self.workers.start(keep, permit, parse).map_err(|e| {
             Error::new(ErrorKind::Exhausted, "no thread could be started to parse").op("parse").source(e)
         })?;
         match call.bound("parse", parsed).await? {

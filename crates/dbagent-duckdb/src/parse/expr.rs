@@ -2,15 +2,62 @@
 
 use dbagent_core::Effects;
 use dbagent_core::guard::{Finding, Rule, Span};
-use serde_json::Value;
 
 use super::engine::Node;
-use super::walk::{Walk, items, member, path, text, texts};
+use super::walk::{Walk, items, text};
 use super::{sizes, special};
 use crate::functions;
 
 /// Keys that every expression may have.
 const COMMON: &[&str] = &["class", "type", "alias", "query_location", "query_location_length"];
+
+/// What an expression of a class can be: its types, and its members beside the common ones.
+struct Class {
+    types: &'static [&'static str],
+    members: &'static [&'static str],
+}
+
+impl Class {
+    const fn of(types: &'static [&'static str], members: &'static [&'static str]) -> Self {
+        Self { types, members }
+    }
+
+    /// The class of that name; one that nobody has judged has no types.
+    fn named(class: &str) -> Self {
+        match class {
+            "CONSTANT" => Self::of(&["VALUE_CONSTANT"], &["value", "literal"]),
+            "COLUMN_REF" => Self::of(&["COLUMN_REF"], &["column_names"]),
+            "COMPARISON" => Self::of(COMPARISONS, &["left", "right"]),
+            "CONJUNCTION" => Self::of(&["CONJUNCTION_AND", "CONJUNCTION_OR"], &["children"]),
+            "OPERATOR" => Self::of(OPERATORS, &["children"]),
+            "BETWEEN" => Self::of(&["COMPARE_BETWEEN", "COMPARE_NOT_BETWEEN"], &["input", "lower", "upper"]),
+            "CASE" => Self::of(&["CASE_EXPR"], &["case_checks", "else_expr"]),
+            "CAST" => Self::of(&["OPERATOR_CAST"], &["child", "cast_type", "type_expr", "try_cast"]),
+            "COLLATE" => Self::of(&["COLLATE"], &["child", "collation"]),
+            "LAMBDA" => Self::of(&["LAMBDA"], &["lhs", "expr", "syntax_type"]),
+            "LAMBDA_REF" => Self::of(&["LAMBDA_REF"], &["lambda_idx", "column_name"]),
+            "PARAMETER" => Self::of(&["VALUE_PARAMETER"], &["identifier"]),
+            "POSITIONAL_REFERENCE" => Self::of(&["POSITIONAL_REFERENCE"], &["index"]),
+            "TYPE" => Self::of(&["TYPE"], &["catalog", "schema", "type_name", "children", "qualified_name"]),
+            "SUBQUERY" => Self::of(&["SUBQUERY"], &["subquery_type", "subquery", "child", "comparison_type"]),
+            "STAR" => Self::of(&["STAR"], STAR),
+            "FUNCTION" => Self::of(&["FUNCTION"], FUNCTION),
+            "WINDOW" => Self::of(WINDOWS, WINDOW),
+            _ => Self::of(&[], &[]),
+        }
+    }
+}
+
+const COMPARISONS: &[&str] = &[
+    "COMPARE_EQUAL",
+    "COMPARE_NOTEQUAL",
+    "COMPARE_LESSTHAN",
+    "COMPARE_GREATERTHAN",
+    "COMPARE_LESSTHANOREQUALTO",
+    "COMPARE_GREATERTHANOREQUALTO",
+    "COMPARE_DISTINCT_FROM",
+    "COMPARE_NOT_DISTINCT_FROM",
+];
 
 /// Operators whose children say everything.
 const OPERATORS: &[&str] = &[
@@ -31,98 +78,108 @@ const OPERATORS: &[&str] = &[
     "GROUPING_FUNCTION",
 ];
 
+const STAR: &[&str] = &[
+    "relation_name",
+    "exclude_list",
+    "replace_list",
+    "columns",
+    "expr",
+    "qualified_exclude_list",
+    "rename_list",
+];
+
+const FUNCTION: &[&str] = &[
+    "function_name",
+    "schema",
+    "catalog",
+    "qualified_name",
+    "filter",
+    "order_bys",
+    "distinct",
+    "is_operator",
+    "export_state",
+    "arguments",
+];
+
+const WINDOWS: &[&str] = &[
+    "WINDOW_AGGREGATE",
+    "WINDOW_ROW_NUMBER",
+    "WINDOW_RANK",
+    "WINDOW_RANK_DENSE",
+    "WINDOW_PERCENT_RANK",
+    "WINDOW_CUME_DIST",
+    "WINDOW_NTILE",
+    "WINDOW_FIRST_VALUE",
+    "WINDOW_LAST_VALUE",
+    "WINDOW_NTH_VALUE",
+    "WINDOW_LEAD",
+    "WINDOW_LAG",
+    "WINDOW_FILL",
+];
+
+const WINDOW: &[&str] = &[
+    "function_name",
+    "schema",
+    "catalog",
+    "qualified_name",
+    "arguments",
+    "partitions",
+    "orders",
+    "start",
+    "end",
+    "start_expr",
+    "end_expr",
+    "ignore_nulls",
+    "has_ignore_nulls",
+    "filter_expr",
+    "exclude_clause",
+    "distinct",
+    "arg_orders",
+];
+
 impl Walk<'_> {
-    /// Expressions of a list.
-    pub(super) fn exprs(&mut self, list: &[Value]) {
-        for item in list {
-            match item.as_object() {
-                Some(expression) => self.expr(expression),
-                None => self.unknown("an expression", None),
-            }
+    /// The expressions of a list.
+    pub(super) fn exprs(&mut self, node: &Node, key: &str) {
+        for expression in self.parts(node, key) {
+            self.expr(expression);
         }
     }
 
     /// A member that is an expression, where it is there.
     pub(super) fn optional(&mut self, node: &Node, key: &str) {
-        if let Some(expression) = member(node, key) {
+        if let Some(expression) = self.part(node, key) {
             self.expr(expression);
         }
     }
 
     /// One expression with everything in it.
     pub(super) fn expr(&mut self, node: &Node) {
-        let (class, kind) = (text(node, "class"), text(node, "type"));
-        let keys: &[&str] = match class {
-            "CONSTANT" => &["value", "literal"],
-            "COLUMN_REF" => &["column_names"],
-            "COMPARISON" => &["left", "right"],
-            "CONJUNCTION" | "OPERATOR" => &["children"],
-            "BETWEEN" => &["input", "lower", "upper"],
-            "CASE" => &["case_checks", "else_expr"],
-            "CAST" => &["child", "cast_type", "type_expr", "try_cast"],
-            "COLLATE" => &["child", "collation"],
-            "LAMBDA" => &["lhs", "expr", "syntax_type"],
-            "LAMBDA_REF" => &["lambda_idx", "column_name"],
-            "PARAMETER" => &["identifier"],
-            "POSITIONAL_REFERENCE" => &["index"],
-            "TYPE" => &["catalog", "schema", "type_name", "children", "qualified_name"],
-            "SUBQUERY" => &["subquery_type", "subquery", "child", "comparison_type"],
-            "STAR" => &[
-                "relation_name",
-                "exclude_list",
-                "replace_list",
-                "columns",
-                "expr",
-                "qualified_exclude_list",
-                "rename_list",
-            ],
-            "FUNCTION" => &[
-                "function_name",
-                "schema",
-                "catalog",
-                "qualified_name",
-                "filter",
-                "order_bys",
-                "distinct",
-                "is_operator",
-                "export_state",
-                "arguments",
-            ],
-            "WINDOW" => &[
-                "function_name",
-                "schema",
-                "catalog",
-                "qualified_name",
-                "arguments",
-                "partitions",
-                "orders",
-                "start",
-                "end",
-                "start_expr",
-                "end_expr",
-                "ignore_nulls",
-                "has_ignore_nulls",
-                "filter_expr",
-                "exclude_clause",
-                "distinct",
-                "arg_orders",
-            ],
-            _ => &[],
-        };
-        self.known(node, &[COMMON, keys].concat(), "an expression");
+        let class = text(node, "class");
+        let Class { types, members } = Class::named(class);
+        self.known(node, &[COMMON, members].concat(), "an expression");
         let span = self.span(node);
+        if !types.contains(&text(node, "type")) {
+            let what = format!("an expression of the kind {class} {}", text(node, "type"));
+            return self.unknown(&what, span);
+        }
         match class {
             "CONSTANT" | "LAMBDA_REF" => {}
-            "COLUMN_REF" => self.column_ref(&texts(node, "column_names"), span),
+            "COLUMN_REF" => {
+                let names = self.texts(node, "column_names");
+                self.column_ref(&names, span);
+            }
             "COMPARISON" | "BETWEEN" | "LAMBDA" | "COLLATE" => {
                 for key in ["left", "right", "input", "lower", "upper", "lhs", "expr", "child"] {
                     self.optional(node, key);
                 }
             }
-            "CONJUNCTION" | "TYPE" => self.exprs(items(node, "children")),
-            "OPERATOR" if OPERATORS.contains(&kind) => self.exprs(items(node, "children")),
+            "CONJUNCTION" | "OPERATOR" => self.exprs(node, "children"),
+            "TYPE" => {
+                self.path(node);
+                self.exprs(node, "children");
+            }
             "CASE" => {
-                for check in items(node, "case_checks").iter().filter_map(Value::as_object) {
+                for check in self.parts(node, "case_checks") {
                     self.known(check, &["when_expr", "then_expr"], "CASE");
                     self.optional(check, "when_expr");
                     self.optional(check, "then_expr");
@@ -144,17 +201,14 @@ impl Walk<'_> {
             "FUNCTION" => self.call(node, span, false),
             "WINDOW" => {
                 self.call(node, span, false);
-                self.exprs(items(node, "partitions"));
-                self.orders(items(node, "orders"));
-                self.orders(items(node, "arg_orders"));
+                self.exprs(node, "partitions");
+                self.orders(node, "orders");
+                self.orders(node, "arg_orders");
                 for key in ["start_expr", "end_expr", "filter_expr"] {
                     self.optional(node, key);
                 }
             }
-            _ => {
-                let what = format!("an expression of the kind {class} {kind}");
-                self.unknown(&what, span);
-            }
+            _ => self.unknown("an expression of such a class", span),
         }
     }
 
@@ -182,13 +236,11 @@ impl Walk<'_> {
                 None => self.column(self.scopes.visible(), Some(relation), span),
             }
         }
-        for replaced in items(node, "replace_list").iter().filter_map(Value::as_object) {
+        for replaced in self.parts(node, "replace_list") {
             self.known(replaced, &["key", "value"], "REPLACE");
             self.optional(replaced, "value");
         }
-        if let Some(inner) = member(node, "expr") {
-            self.expr(inner);
-        }
+        self.optional(node, "expr");
     }
 
     fn parameter(&mut self, identifier: &str) {
@@ -203,26 +255,8 @@ impl Walk<'_> {
     /// A function in FROM.
     pub(super) fn table_function(&mut self, node: &Node) {
         if text(node, "class") == "FUNCTION" {
-            self.known(
-                node,
-                &[
-                    COMMON,
-                    &[
-                        "function_name",
-                        "schema",
-                        "catalog",
-                        "qualified_name",
-                        "filter",
-                        "order_bys",
-                        "distinct",
-                        "is_operator",
-                        "export_state",
-                        "arguments",
-                    ],
-                ]
-                .concat(),
-                "a table function",
-            );
+            self.known(node, &[COMMON, FUNCTION].concat(), "a table function");
+            self.kind(node, &["FUNCTION"], "a table function");
             let span = self.span(node);
             self.call(node, span, true);
         } else {
@@ -232,7 +266,7 @@ impl Walk<'_> {
 
     /// A call: its name, its arguments, and what FILTER and ORDER BY in it read.
     fn call(&mut self, node: &Node, span: Option<Span>, in_from: bool) {
-        let path = path(node);
+        let path = self.path(node);
         let Some(name) = path.last() else { return self.unknown("a function without a name", span) };
         let arguments = items(node, "arguments");
         let (written, effects) = self.effects_of(&path);
@@ -248,12 +282,12 @@ impl Walk<'_> {
         } else if in_from && functions::is_catalogue(name) {
             self.catalogue_function(name, span);
         }
-        for argument in arguments.iter().filter_map(Value::as_object) {
+        for argument in self.parts(node, "arguments") {
             self.known(argument, &["name", "expression"], "an argument");
             self.optional(argument, "expression");
         }
         self.optional(node, "filter");
-        if let Some(order) = member(node, "order_bys") {
+        if let Some(order) = self.part(node, "order_bys") {
             self.order(order);
         }
     }

@@ -5,7 +5,7 @@ use dbagent_core::{Effects, ObjectName};
 
 use super::engine::Node;
 use super::scope::Source;
-use super::walk::{Walk, items, member, path, text, texts};
+use super::walk::{Walk, items, member, text};
 use super::{CATALOGUE, scan};
 
 /// Keys that everything in FROM may have.
@@ -59,7 +59,7 @@ impl Walk<'_> {
                     &keys(&["function", "column_name_alias", "with_ordinality"]),
                     "a table function",
                 );
-                match member(node, "function") {
+                match self.part(node, "function") {
                     Some(function) => self.table_function(function),
                     None => self.unknown("a table function", self.span(node)),
                 }
@@ -68,8 +68,11 @@ impl Walk<'_> {
             }
             "EXPRESSION_LIST" => {
                 self.known(node, &keys(&["expected_names", "expected_types", "values"]), "VALUES");
-                for row in items(node, "values") {
-                    self.exprs(row.as_array().map(Vec::as_slice).unwrap_or_default());
+                for value in self.rows(node, "values").into_iter().flatten() {
+                    match value.as_object() {
+                        Some(value) => self.expr(value),
+                        None => self.shape(node, "values"),
+                    }
                 }
                 self.scopes.add(Source::derived(alias(node)));
             }
@@ -102,11 +105,11 @@ impl Walk<'_> {
 
     fn base_table(&mut self, node: &Node) {
         let span = self.span(node);
-        let path = path(node);
+        let path = self.path(node);
         let Some((name, before)) = path.split_last() else {
             return self.unknown("a table without a name", span);
         };
-        if let Some(at) = member(node, "at_clause") {
+        if let Some(at) = self.part(node, "at_clause") {
             self.known(at, &["unit", "expr"], "AT");
             self.optional(at, "expr");
         }
@@ -149,7 +152,7 @@ impl Walk<'_> {
 
     /// The query inside a sub-select.
     pub(super) fn subquery(&mut self, node: &Node) {
-        match member(node, "subquery") {
+        match self.part(node, "subquery") {
             Some(statement) => self.statement(statement),
             None => self.unknown("a sub-select", self.span(node)),
         }
@@ -159,7 +162,7 @@ impl Walk<'_> {
         let span = self.span(node);
         let first = self.scopes.len();
         for side in ["left", "right"] {
-            match member(node, side) {
+            match self.part(node, side) {
                 Some(side) => self.table(side),
                 None => self.unknown("a JOIN of one side", span),
             }
@@ -170,7 +173,7 @@ impl Walk<'_> {
         for source in sources {
             self.scopes.add(source);
         }
-        for column in texts(node, "using_columns") {
+        for column in self.texts(node, "using_columns") {
             self.column(objects.clone(), Some(column), span);
         }
         if text(node, "ref_type") == "NATURAL" {
@@ -179,30 +182,30 @@ impl Walk<'_> {
         for key in ["condition", "ranking_expression"] {
             self.optional(node, key);
         }
-        self.exprs(items(node, "duplicate_eliminated_columns"));
+        self.exprs(node, "duplicate_eliminated_columns");
     }
 
     /// PIVOT and UNPIVOT. Columns that are not named are grouped by, or shown: all of them are read.
     fn pivot(&mut self, node: &Node) {
         let span = self.span(node);
         self.scopes.open();
-        match member(node, "source") {
+        match self.part(node, "source") {
             Some(source) => self.table(source),
             None => self.unknown("PIVOT of nothing", span),
         }
         let objects = self.scopes.own();
         self.column(objects, None, span);
-        self.exprs(items(node, "aggregates"));
-        for pivot in items(node, "pivots").iter().filter_map(|p| p.as_object()) {
+        self.exprs(node, "aggregates");
+        for pivot in self.parts(node, "pivots") {
             const KEYS: &[&str] =
                 &["pivot_expressions", "unpivot_names", "entries", "pivot_enum", "subquery"];
             self.known(pivot, KEYS, "PIVOT");
-            self.exprs(items(pivot, "pivot_expressions"));
-            for entry in items(pivot, "entries").iter().filter_map(|e| e.as_object()) {
+            self.exprs(pivot, "pivot_expressions");
+            for entry in self.parts(pivot, "entries") {
                 self.known(entry, &["values", "star_expr", "alias"], "a value of PIVOT");
                 self.optional(entry, "star_expr");
             }
-            if let Some(query) = member(pivot, "subquery") {
+            if let Some(query) = self.part(pivot, "subquery") {
                 self.query(query);
             }
         }
@@ -212,15 +215,15 @@ impl Walk<'_> {
 
     /// DESCRIBE, SUMMARIZE, SHOW.
     fn show(&mut self, node: &Node) {
-        let span = self.span(node);
+        let (span, path) = (self.span(node), self.path(node));
         match text(node, "show_type") {
-            "DESCRIBE" | "SUMMARY" => match member(node, "query") {
+            "DESCRIBE" | "SUMMARY" => match self.part(node, "query") {
                 Some(query) => self.query(query),
                 None => self.unknown("DESCRIBE of nothing", span),
             },
-            "SHOW" => match self.names.object(&path(node)) {
+            "SHOW" => match self.names.object(&path) {
                 Some(object) => {
-                    self.outside(&object, &path(node), span);
+                    self.outside(&object, &path, span);
                     let index = self.object(object, span, false);
                     self.column(vec![index], None, span);
                 }

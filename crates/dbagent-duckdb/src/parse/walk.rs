@@ -35,16 +35,6 @@ pub(super) fn text<'n>(node: &'n Node, key: &str) -> &'n str {
     node.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The texts of a list.
-pub(super) fn texts<'n>(node: &'n Node, key: &str) -> Vec<&'n str> {
-    items(node, key).iter().filter_map(Value::as_str).collect()
-}
-
-/// The parts of a qualified name.
-pub(super) fn path(node: &Node) -> Vec<&str> {
-    member(node, "qualified_name").map(|n| texts(n, "path")).unwrap_or_default()
-}
-
 impl<'a> Walk<'a> {
     pub(super) fn new(class: StatementClass, names: &'a Names, rewritten: Option<&'a Rewritten>) -> Self {
         Self { parsed: Parsed::new(class, Effects::READ), scopes: Scopes::default(), names, rewritten }
@@ -53,10 +43,59 @@ impl<'a> Walk<'a> {
     /// The statement as the engine serialized it.
     pub(super) fn statement(&mut self, statement: &Node) {
         self.known(statement, &["node", "named_param_map"], "a statement");
-        match member(statement, "node") {
+        match self.part(statement, "node") {
             Some(node) => self.query(node),
             None => self.unknown("a statement without a query", None),
         }
+    }
+
+    /// The member of that name. One of a shape that the walk does not expect is objected to: it would be
+    /// passed over.
+    pub(super) fn part<'n>(&mut self, node: &'n Node, key: &str) -> Option<&'n Node> {
+        let member = node.get(key)?;
+        if !member.is_object() {
+            self.shape(node, key);
+        }
+        member.as_object()
+    }
+
+    /// The members of a list, each of the shape that the walk expects.
+    pub(super) fn parts<'n>(&mut self, node: &'n Node, key: &str) -> Vec<&'n Node> {
+        self.list(node, key, Value::as_object)
+    }
+
+    /// The texts of a list.
+    pub(super) fn texts<'n>(&mut self, node: &'n Node, key: &str) -> Vec<&'n str> {
+        self.list(node, key, Value::as_str)
+    }
+
+    /// The rows of a list of lists.
+    pub(super) fn rows<'n>(&mut self, node: &'n Node, key: &str) -> Vec<&'n Vec<Value>> {
+        self.list(node, key, Value::as_array)
+    }
+
+    fn list<'n, T>(&mut self, node: &'n Node, key: &str, read: impl FnMut(&'n Value) -> Option<T>) -> Vec<T> {
+        let Some(list) = node.get(key) else { return Vec::new() };
+        let list = list.as_array();
+        let read: Vec<T> = list.into_iter().flatten().filter_map(read).collect();
+        if list.is_none_or(|list| list.len() > read.len()) {
+            self.shape(node, key);
+        }
+        read
+    }
+
+    /// Objects to a member that is not of the shape that the walk expects.
+    pub(super) fn shape(&mut self, node: &Node, key: &str) {
+        let message = format!("{key:?} of such a shape");
+        let span = self.span(node);
+        self.unknown(&message, span);
+    }
+
+    /// The parts of the qualified name of a node.
+    pub(super) fn path<'n>(&mut self, node: &'n Node) -> Vec<&'n str> {
+        let Some(name) = self.part(node, "qualified_name") else { return Vec::new() };
+        self.known(name, &["path"], "a name");
+        self.texts(name, "path")
     }
 
     /// Where a node stands in the text.
@@ -86,6 +125,15 @@ impl<'a> Walk<'a> {
     pub(super) fn known(&mut self, node: &Node, keys: &[&str], what: &str) {
         if let Some(key) = node.keys().find(|k| !keys.contains(&k.as_str())) {
             let message = format!("{key:?} of {what}");
+            let span = self.span(node);
+            self.unknown(&message, span);
+        }
+    }
+
+    /// Objects to a node whose type is not on a list. One that is left out is the first of them.
+    pub(super) fn kind(&mut self, node: &Node, kinds: &[&str], what: &str) {
+        if node.get("type").is_some_and(|kind| kind.as_str().is_none_or(|kind| !kinds.contains(&kind))) {
+            let message = format!("{what} of the kind {}", node.get("type").unwrap_or(&Value::Null));
             let span = self.span(node);
             self.unknown(&message, span);
         }
@@ -141,23 +189,24 @@ impl<'a> Walk<'a> {
     /// The common table expressions of a query. Each sees those before it; only a recursive one sees
     /// itself, and only from its second part on.
     fn expressions(&mut self, node: &Node) {
-        let Some(map) = member(node, "cte_map") else { return };
+        let Some(map) = self.part(node, "cte_map") else { return };
         self.known(map, &["map"], "the common table expressions");
-        for entry in items(map, "map") {
-            let Some(entry) = entry.as_object() else { continue };
+        for entry in self.parts(map, "map") {
             self.known(entry, &["key", "value"], "a common table expression");
-            if let Some(value) = member(entry, "value") {
+            if let Some(value) = self.part(entry, "value") {
                 const KEYS: &[&str] =
                     &["aliases", "materialized", "key_targets", "query_node", "payload_aggregates"];
                 self.known(value, KEYS, "a common table expression");
-                match member(value, "query_node") {
+                match self.part(value, "query_node") {
                     Some(query) => self.query(query),
                     None => self.unknown("a common table expression without a query", None),
                 }
                 self.scopes.open();
-                self.exprs(items(value, "key_targets"));
-                self.exprs(items(value, "payload_aggregates"));
+                self.exprs(value, "key_targets");
+                self.exprs(value, "payload_aggregates");
                 self.scopes.close();
+            } else {
+                self.unknown("a common table expression that is none", None);
             }
             let name = text(entry, "key").to_owned();
             self.scopes.add_expression(&name);
@@ -178,14 +227,14 @@ impl<'a> Walk<'a> {
         ];
         self.known(node, &[QUERY, KEYS].concat(), "SELECT");
         self.scopes.open();
-        if let Some(from) = member(node, "from_table") {
+        if let Some(from) = self.part(node, "from_table") {
             self.table(from);
         }
-        self.exprs(items(node, "select_list"));
+        self.exprs(node, "select_list");
         for key in ["where_clause", "having", "qualify"] {
             self.optional(node, key);
         }
-        self.exprs(items(node, "group_expressions"));
+        self.exprs(node, "group_expressions");
         self.sample(node);
         self.modifiers(node);
         self.scopes.close();
@@ -197,14 +246,11 @@ impl<'a> Walk<'a> {
             &[QUERY, &["setop_type", "setop_all", "left", "right", "children"]].concat(),
             "UNION",
         );
-        for child in items(node, "children") {
-            match child.as_object() {
-                Some(child) => self.query(child),
-                None => self.unknown("a part of UNION", None),
-            }
+        for child in self.parts(node, "children") {
+            self.query(child);
         }
         for key in ["left", "right"] {
-            if let Some(child) = member(node, key) {
+            if let Some(child) = self.part(node, key) {
                 self.query(child);
             }
         }
@@ -218,17 +264,17 @@ impl<'a> Walk<'a> {
         const KEYS: &[&str] =
             &["cte_name", "union_all", "left", "right", "aliases", "key_targets", "payload_aggregates"];
         self.known(node, &[QUERY, KEYS].concat(), "WITH RECURSIVE");
-        if let Some(left) = member(node, "left") {
+        if let Some(left) = self.part(node, "left") {
             self.query(left);
         }
         let name = text(node, "cte_name").to_owned();
         self.scopes.add_expression(&name);
-        if let Some(right) = member(node, "right") {
+        if let Some(right) = self.part(node, "right") {
             self.query(right);
         }
         self.scopes.open();
-        self.exprs(items(node, "key_targets"));
-        self.exprs(items(node, "payload_aggregates"));
+        self.exprs(node, "key_targets");
+        self.exprs(node, "payload_aggregates");
         self.modifiers(node);
         self.scopes.close();
     }
@@ -236,12 +282,12 @@ impl<'a> Walk<'a> {
     fn cte_node(&mut self, node: &Node) {
         const KEYS: &[&str] = &["cte_name", "query", "child", "aliases", "materialized"];
         self.known(node, &[QUERY, KEYS].concat(), "WITH");
-        if let Some(query) = member(node, "query") {
+        if let Some(query) = self.part(node, "query") {
             self.query(query);
         }
         let name = text(node, "cte_name").to_owned();
         self.scopes.add_expression(&name);
-        if let Some(child) = member(node, "child") {
+        if let Some(child) = self.part(node, "child") {
             self.query(child);
         }
         self.scopes.open();
@@ -254,7 +300,10 @@ impl<'a> Walk<'a> {
         self.parsed.effects |= Effects::WRITE;
         self.parsed.class = class;
         let target = ["table", "target", "table_ref"].iter().find_map(|key| member(node, key));
-        let path: Vec<&str> = target.map(path).filter(|p| !p.is_empty()).unwrap_or_else(|| path(node));
+        let mut path = target.map(|target| self.path(target)).unwrap_or_default();
+        if path.is_empty() {
+            path = self.path(node);
+        }
         let span = target.and_then(|t| self.span(t));
         if let Some(name) = self.names.object(&path) {
             self.object(name, span, true);
@@ -265,8 +314,7 @@ impl<'a> Walk<'a> {
 
     /// ORDER BY, LIMIT, DISTINCT.
     fn modifiers(&mut self, node: &Node) {
-        for modifier in items(node, "modifiers") {
-            let Some(modifier) = modifier.as_object() else { continue };
+        for modifier in self.parts(node, "modifiers") {
             match text(modifier, "type") {
                 "ORDER_MODIFIER" => self.order(modifier),
                 "LIMIT_MODIFIER" | "LEGACY_LIMIT_PERCENT_MODIFIER" => {
@@ -276,7 +324,7 @@ impl<'a> Walk<'a> {
                 }
                 "DISTINCT_MODIFIER" => {
                     self.known(modifier, &["type", "distinct_on_targets"], "DISTINCT");
-                    self.exprs(items(modifier, "distinct_on_targets"));
+                    self.exprs(modifier, "distinct_on_targets");
                 }
                 other => {
                     let what = format!("a clause of the kind {other:?}");
@@ -289,18 +337,21 @@ impl<'a> Walk<'a> {
     /// ORDER BY.
     pub(super) fn order(&mut self, modifier: &Node) {
         self.known(modifier, &["type", "orders"], "ORDER BY");
-        self.orders(items(modifier, "orders"));
+        self.kind(modifier, &["ORDER_MODIFIER"], "a clause");
+        self.orders(modifier, "orders");
     }
 
     /// The items of an ORDER BY.
-    pub(super) fn orders(&mut self, orders: &[Value]) {
-        for order in orders {
-            let Some(order) = order.as_object() else { continue };
+    pub(super) fn orders(&mut self, node: &Node, key: &str) {
+        for order in self.parts(node, key) {
             self.known(order, &["type", "null_order", "expression"], "ORDER BY");
-            let Some(expression) = member(order, "expression") else { continue };
+            self.kind(order, &["ORDER_DEFAULT", "ASCENDING", "DESCENDING"], "an order");
+            let Some(expression) = self.part(order, "expression") else { continue };
             // ORDER BY ALL has no place of its own: it means the columns that the query shows.
-            let all = text(expression, "class") == "STAR" && !expression.contains_key("query_location");
-            if !all {
+            if text(expression, "class") == "STAR" && !expression.contains_key("query_location") {
+                self.known(expression, &["class", "type", "columns"], "ORDER BY ALL");
+                self.kind(expression, &["STAR"], "ORDER BY ALL");
+            } else {
                 self.expr(expression);
             }
         }
@@ -308,7 +359,7 @@ impl<'a> Walk<'a> {
 
     /// TABLESAMPLE: constants only.
     pub(super) fn sample(&mut self, node: &Node) {
-        if let Some(sample) = member(node, "sample") {
+        if let Some(sample) = self.part(node, "sample") {
             const KEYS: &[&str] = &["sample_size", "is_percentage", "method", "seed", "repeatable"];
             self.known(sample, KEYS, "TABLESAMPLE");
         }

@@ -109,6 +109,13 @@ const CHILD: &str = "DBAGENT_TEST_FILE";
 fn child() {
     let Ok(told) = std::env::var(CHILD) else { return };
     let (how, file) = told.split_once(' ').unwrap();
+    if how == "session" {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let session = runtime.block_on(open(target(Path::new(file)))).unwrap();
+        say_and_wait(true);
+        drop(session);
+        return;
+    }
     let mode = if how == "write" {
         dbagent_duckdb::duckdb::AccessMode::ReadWrite
     } else {
@@ -116,17 +123,27 @@ fn child() {
     };
     let config = dbagent_duckdb::duckdb::Config::default().access_mode(mode).unwrap();
     let opened = dbagent_duckdb::duckdb::Connection::open_with_flags(file, config);
-    println!("\nthe file is {}", if opened.is_ok() { "open" } else { "closed" });
+    say_and_wait(opened.is_ok());
+}
+
+fn say_and_wait(open: bool) {
+    println!("\nthe file is {}", if open { "open" } else { "closed" });
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
 }
 
 /// Another process that has the file open, until it is dropped; and whether it could open it.
 fn another(how: &str, file: &Path) -> (std::process::Child, bool) {
+    another_with(how, file, &std::env::temp_dir())
+}
+
+/// The same, with its temporary files in a folder.
+fn another_with(how: &str, file: &Path, temporary: &Path) -> (std::process::Child, bool) {
     use std::io::BufRead as _;
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "files::child", "--nocapture"])
         .env(CHILD, format!("{how} {}", file.display()))
+        .env("TMPDIR", temporary)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -213,4 +230,60 @@ async fn a_replaced_file_is_opened_anew_unless_it_brings_other_functions() {
     assert_eq!(e.kind(), ErrorKind::Conflict, "{e}");
     std::fs::remove_file(&scratch.file).unwrap();
     assert_eq!(run(&session, "SELECT * FROM users").await.error().kind(), ErrorKind::DatabaseNotFound);
+}
+
+/// The private folders among temporary files.
+#[cfg(unix)]
+fn private(temporary: &Path) -> std::collections::BTreeSet<std::ffi::OsString> {
+    let entries = std::fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().file_name());
+    entries.filter(|name| name.to_string_lossy().starts_with("dbagent-duckdb-")).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_private_folder_of_a_killed_process_is_removed_by_the_next() {
+    let scratch = Scratch::new();
+    let temporary = tempfile::tempdir().unwrap();
+    let another = || {
+        let (child, opened) = another_with("session", &scratch.file, temporary.path());
+        assert!(opened);
+        child
+    };
+    let mut killed = another();
+    let left = private(temporary.path());
+    assert_eq!(left.len(), 1);
+    let second = another();
+    assert!(private(temporary.path()).is_superset(&left), "the first is in use");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    end(second);
+    assert_eq!(private(temporary.path()), left, "one that ends by itself leaves nothing");
+    let third = another();
+    assert!(private(temporary.path()).is_disjoint(&left));
+    end(third);
+    assert_eq!(private(temporary.path()).len(), 0);
+}
+
+/// What nobody reads any more is stopped, and gone with everything that it held.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_waits_for_statements_that_are_being_stopped() {
+    let scratch = Scratch::new();
+    let is_open = || {
+        let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        let mut files = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+        files.any(|file| file == scratch.file)
+    };
+    let session = scratch.session().await;
+    assert!(is_open());
+    for _ in 0..4 {
+        let endless = "SELECT i, hash(i) FROM range(1000000000000) t(i)";
+        let Ok(Verdict::Cleared(cleared)) = session.judge(Request::text(endless), None, &call()).await else {
+            panic!("not cleared");
+        };
+        let mut rows = session.read(cleared, &call()).unwrap();
+        assert!(rows.next().await.unwrap().is_some());
+    }
+    session.close().await;
+    assert!(!is_open());
 }

@@ -1,12 +1,14 @@
 //! Random statements: what is cleared must still only read.
 
 use std::path::Path;
+use std::sync::Mutex;
 
 use dbagent_core::guard::{Judgement, Policy, Resolution, judge};
 use dbagent_core::guardrails::StatementLimits;
 use dbagent_core::session::Verdict;
 use dbagent_core::{GuardedSession, Request, Result, Rule, Settings, async_trait};
 use dbagent_duckdb::DIALECT;
+use dbagent_duckdb::duckdb::{Config, Connection};
 use dbagent_testkit::fuzz::{self, Fuzzed, Mutations, Plan, Random, Sentences, Texts as _, Vocabulary};
 
 use crate::corpus::rows;
@@ -96,7 +98,7 @@ pub(crate) fn mutations(count: usize, seed: u64) -> impl Iterator<Item = String>
 /// Sentences over every function that the engine lists.
 fn sentences() -> Sentences {
     let owned = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
-    let engine = duckdb::Connection::open_in_memory().unwrap();
+    let engine = Connection::open_in_memory().unwrap();
     let functions = "SELECT DISTINCT function_name FROM duckdb_functions() \
                      WHERE regexp_full_match(function_name, '[a-z_0-9]+') ORDER BY 1";
     let mut functions = engine.prepare(functions).unwrap();
@@ -186,31 +188,159 @@ impl Fuzzed for Scratch {
     }
 
     async fn fingerprint(&self) -> Result<Vec<(String, String)>> {
-        let names = |folder: &Path| {
-            let entries = std::fs::read_dir(folder).unwrap();
-            let mut names: Vec<String> =
-                entries.map(|f| f.unwrap().file_name().to_string_lossy().into_owned()).collect();
-            names.sort();
-            names.join(" ")
-        };
-        let bytes = std::fs::read(&self.file).unwrap();
-        Ok(vec![
-            ("the bytes of the file".to_owned(), bytes.into_iter().map(char::from).collect()),
-            ("the files beside it".to_owned(), names(self.folder.path())),
-            ("the files of the working folder".to_owned(), names(Path::new("."))),
-        ])
+        Ok(files(self.folder.path(), Path::new(".")))
     }
+}
+
+/// A database that is open for writing, under a session that stands alone between a statement and a write.
+struct Writable {
+    scratch: Scratch,
+    host: Mutex<Connection>,
+}
+
+impl Writable {
+    fn new() -> Self {
+        let scratch = scratch();
+        // Else the list of secrets would be looked for in files, which are out of reach later.
+        let config = Config::default().with("allow_persistent_secrets", "false").unwrap();
+        let host = Mutex::new(Connection::open_with_flags(&scratch.file, config).unwrap());
+        Self { scratch, host }
+    }
+
+    fn parts(&self) -> Vec<(String, String)> {
+        let mut parts = state(&self.host.lock().unwrap());
+        parts.extend(files(self.scratch.folder.path(), Path::new(".")));
+        parts
+    }
+}
+
+#[async_trait]
+impl Fuzzed for Writable {
+    async fn session(&self) -> Result<GuardedSession> {
+        let connection = self.host.lock().unwrap().try_clone().unwrap();
+        let target = self.scratch.target();
+        let session = dbagent_duckdb::from_connection(connection, &target)?;
+        GuardedSession::over(&DIALECT, target, session)
+    }
+
+    async fn fingerprint(&self) -> Result<Vec<(String, String)>> {
+        Ok(self.parts())
+    }
+}
+
+/// Files of a database's folder with their bytes, and the names of those in another.
+fn files(folder: &Path, working: &Path) -> Vec<(String, String)> {
+    let names = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|f| f.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    let mut parts = vec![
+        ("the files beside it".to_owned(), names(folder).join(" ")),
+        ("the files of the working folder".to_owned(), names(working).join(" ")),
+    ];
+    for name in names(folder) {
+        let bytes = std::fs::read(folder.join(&name)).unwrap_or_default();
+        parts.push((format!("the bytes of {name}"), bytes.into_iter().map(char::from).collect()));
+    }
+    parts
+}
+
+/// What the engine tells of itself and of the database, by name.
+const STATE: &[(&str, &str)] = &[
+    ("the settings", "SELECT name, value FROM duckdb_settings()"),
+    ("the databases", "SELECT database_name, path, readonly FROM duckdb_databases()"),
+    ("the schemas", "SELECT database_name, schema_name, comment FROM duckdb_schemas()"),
+    ("the tables", "SELECT * EXCLUDE (estimated_size) FROM duckdb_tables()"),
+    ("the columns", "FROM duckdb_columns() WHERE NOT internal"),
+    ("the constraints", "FROM duckdb_constraints()"),
+    ("the views", "FROM duckdb_views() WHERE NOT internal"),
+    ("the indexes", "FROM duckdb_indexes()"),
+    (
+        "the functions",
+        "SELECT schema_name, function_name, macro_definition FROM duckdb_functions() WHERE NOT internal",
+    ),
+    ("the types", "SELECT schema_name, type_name, labels FROM duckdb_types() WHERE NOT internal"),
+    ("the sequences", "FROM duckdb_sequences()"),
+    ("the secrets", "FROM duckdb_secrets()"),
+    // An extension brings functions; the list of extensions itself is looked for in files.
+    ("what the engine has", "SELECT count(*) FROM duckdb_functions() WHERE internal"),
+    ("the rows of users", "SELECT rowid, * FROM users"),
+    ("the rows of orders", "SELECT rowid, * FROM orders"),
+];
+
+fn state(db: &Connection) -> Vec<(String, String)> {
+    let part = |(name, query): &(&str, &str)| {
+        let sql = format!(
+            "SELECT coalesce(string_agg(x::VARCHAR, chr(10) ORDER BY x::VARCHAR), '') FROM ({query}) x"
+        );
+        let told: String = db.query_row(&sql, [], |row| row.get(0)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        ((*name).to_owned(), told)
+    };
+    STATE.iter().map(part).collect()
+}
+
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.change("CREATE SEQUENCE s1; CREATE VIEW v AS FROM users; CREATE MACRO m(x) AS x");
+    scratch
+}
+
+/// A fingerprint that misses something would find nothing.
+#[test]
+fn every_change_is_seen_by_its_part() {
+    for (part, change) in [
+        ("the settings", "SET GLOBAL threads = 1"),
+        ("the settings", "SET GLOBAL memory_limit = '123MB'"),
+        ("the databases", "ATTACH ':memory:' AS other"),
+        ("the schemas", "CREATE SCHEMA other"),
+        ("the tables", "CREATE TABLE other (a INTEGER)"),
+        ("the tables", "COMMENT ON TABLE users IS 'other'"),
+        ("the columns", "ALTER TABLE orders ADD COLUMN other INTEGER"),
+        ("the constraints", "CREATE TABLE other (a INTEGER CHECK (a > 0))"),
+        ("the views", "CREATE OR REPLACE VIEW v AS SELECT 1 AS x"),
+        ("the indexes", "CREATE INDEX other ON orders (status)"),
+        ("the functions", "CREATE OR REPLACE MACRO m(x) AS x + 1"),
+        ("the types", "CREATE TYPE other AS ENUM ('a')"),
+        ("the sequences", "SELECT nextval('s1')"),
+        ("the rows of users", "UPDATE users SET name = 'other' WHERE id = 3"),
+        ("the rows of orders", "DELETE FROM orders WHERE id = 3"),
+        ("the bytes of scratch.db", "INSERT INTO users (id) VALUES (77); CHECKPOINT"),
+        ("the files beside it", "COPY users TO '{folder}/other.csv'"),
+    ] {
+        let engine = Writable::new();
+        let before = engine.parts();
+        assert_eq!(engine.parts(), before, "a look changes nothing");
+        let folder = engine.scratch.folder.path().display().to_string();
+        engine.host.lock().unwrap().execute_batch(&change.replace("{folder}", &folder)).unwrap();
+        let now = engine.parts();
+        let of = |parts: &[(String, String)]| parts.iter().find(|(name, _)| name == part).cloned().unwrap();
+        assert_ne!(of(&now), of(&before), "{change}");
+    }
+    let (folder, working) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let before = files(folder.path(), working.path());
+    std::fs::write(working.path().join("other"), "").unwrap();
+    assert_ne!(files(folder.path(), working.path()), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_cleared_only_reads_whatever_was_done_to_it() {
-    let scratch = Scratch::new();
-    scratch.change("CREATE SEQUENCE s1; CREATE VIEW v AS FROM users; CREATE MACRO m(x) AS x");
+    fuzzed(&scratch(), Plan::texts(0x5eed_0003, 2_500)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cleared_only_reads_where_nothing_else_stands_before_a_write() {
+    fuzzed(&Writable::new(), Plan::texts(0x5eed_0013, 2_500)).await;
+}
+
+async fn fuzzed(engine: &impl Fuzzed, plan: Plan) {
     let words = std::env::var(fuzz::VARIABLE).ok();
-    let plan = Plan::texts(0x5eed_0003, 4_000).from_words(words.as_deref()).unwrap();
+    let plan = plan.from_words(words.as_deref()).unwrap();
     let mut texts = (mutated(), sentences());
 
-    let report = fuzz::run(&scratch, &mut texts, plan).await.unwrap();
+    let report = fuzz::run(engine, &mut texts, plan).await.unwrap();
 
     println!("{}", report.summary());
     assert!(report.finds.is_empty(), "{:#?}", report.finds);
