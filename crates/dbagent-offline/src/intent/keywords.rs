@@ -129,6 +129,25 @@ pub(crate) enum Kw {
     Relative,
 }
 
+impl Kw {
+    /// Whether it asks for what comes first by some order.
+    pub(crate) fn ranks(self) -> bool {
+        matches!(
+            self,
+            Self::Superl(..)
+                | Self::Extreme(_)
+                | Self::Most
+                | Self::Fewest
+                | Self::Top
+                | Self::Bottom
+                | Self::First
+                | Self::Last
+                | Self::BestSelling(_)
+                | Self::Common(_)
+        )
+    }
+}
+
 const LONG: Adjective = Adjective {
     name: "long",
     up: &[

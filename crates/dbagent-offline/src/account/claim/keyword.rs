@@ -23,16 +23,7 @@ impl Auditor<'_> {
             }
             Kw::More | Kw::Fewer => self.intent.form == Form::Versus || self.kw(at + 1) == Some(Kw::Than),
             Kw::Last if matches!(self.kw(at + 1), Some(Kw::Cmp(_) | Kw::Between)) => true,
-            Kw::Superl(..)
-            | Kw::Extreme(_)
-            | Kw::Most
-            | Kw::Fewest
-            | Kw::Top
-            | Kw::Bottom
-            | Kw::First
-            | Kw::Last
-            | Kw::BestSelling(_)
-            | Kw::Common(_) => self.superlative(at),
+            _ if kw.ranks() => self.superlative(at),
             Kw::Agg(agg @ (Agg::Max | Agg::Min)) => {
                 self.take_first(|f| f.descending == (agg == Agg::Max)) || self.has.aggs.contains(&agg)
             }
@@ -86,8 +77,12 @@ impl Auditor<'_> {
                 self.has.to_itself || self.intent.conds.iter().any(|c| c.test.table().is_some())
             }
             Kw::Whole => chunk.link.is_empty() || self.sentence.whole,
-            Kw::Whose => !self.name_of_what(at),
-            Kw::Verb => !self.says_a_name(chunk),
+            Kw::Whose => !self.name_of_what(at) && !self.value_of_what(at),
+            Kw::Verb => !self.says_a_name(chunk) && self.claims_its_half(at, chunk),
+            // `enrol in and complete the courses`: a verb.
+            Kw::All if at > 0 && self.kw(at - 1) == Some(Kw::And) && is_verb(chunk) => {
+                self.claims_its_half(at, chunk)
+            }
             Kw::Both => self.both(at, chunk),
             Kw::Skip => !self.restricts(at, chunk),
             _ => true,
@@ -102,6 +97,34 @@ impl Auditor<'_> {
             .and_then(|b| self.chunks.get(b))
             .is_some_and(|c| c.link.column_score() >= FULL && c.link.table_score() < c.link.column_score());
         name && column
+    }
+
+    /// `projects whose research was published`, where “Research” is a value: what has the value is not named.
+    fn value_of_what(&self, at: usize) -> bool {
+        let next = self.chunks.iter().skip(at + 1).find(|c| c.kw != Some(Kw::Skip));
+        next.is_some_and(|c| c.link.score() < FULL && !c.quoted && !c.capital && self.is_value(c))
+    }
+
+    /// `enroll in and complete`: of two verbs that are joined, each asks for something of its own, which must
+    /// be there.
+    fn claims_its_half(&self, at: usize, chunk: &Chunk) -> bool {
+        let between = |kw: Option<Kw>| {
+            matches!(kw, Some(Kw::Prep | Kw::By | Kw::And | Kw::Skip | Kw::Aux | Kw::Cop | Kw::Not))
+        };
+        let other = |mut places: Box<dyn Iterator<Item = usize>>| {
+            let mut and = false;
+            let found = places.find(|i| {
+                and |= self.kw(*i) == Some(Kw::And);
+                !between(self.kw(*i))
+            });
+            found.and_then(|i| self.chunks.get(i)).filter(|c| and && is_verb(c))
+        };
+        let before = other(Box::new((0..at).rev()));
+        let after = other(Box::new(at + 1..self.chunks.len()));
+        before.or(after).is_none_or(|o| {
+            let same = |a: &String| o.words.iter().any(|b| same_stem(a, b));
+            chunk.words.iter().any(same) || self.has.says(self.schema, &chunk.words)
+        })
     }
 
     /// `how many different students play`: the students, and not how often they do.
@@ -141,7 +164,7 @@ impl Auditor<'_> {
                 .filter(|(_, t)| t.label.words.last().is_some_and(|l| w.len() > 4 && speaks_of(w, l)))
                 .map(|(id, _)| id)
                 .collect();
-            if self.has.misses_date(self.schema, w) {
+            if self.has.misses_date(self.schema, w) || self.has.misses_deed(self.schema, w) {
                 return true;
             }
             if !happened.is_empty()
@@ -235,4 +258,9 @@ impl Auditor<'_> {
             && matches!(self.kw(at + 1), Some(Kw::Have | Kw::Who | Kw::That | Kw::Whose));
         (only || another) && !opening && !counts
     }
+}
+
+/// Whether a chunk is a verb; `complete` may be one.
+fn is_verb(chunk: &Chunk) -> bool {
+    chunk.kw == Some(Kw::Verb) || chunk.words == ["complete"]
 }

@@ -30,6 +30,8 @@ impl Resolver<'_> {
                 let near = self.around(self.last);
                 let column = self.column(noun, &near)?;
                 self.whose_year(item, noun, column)?;
+                let owner = noun.table.or(self.last).unwrap_or(self.intent.subject);
+                let column = self.lent(owner, column, &noun.head_text)?;
                 (column, op, operand.clone())
             }
             (_, Some((_, adjective))) => {

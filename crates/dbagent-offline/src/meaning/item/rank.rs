@@ -114,6 +114,13 @@ impl Resolver<'_> {
             self.wish(Wish::Fixed(sum), Use::Rank(rank));
             return Ok(());
         }
+        // `the shop with the largest quantity of devices`: of each of them, or of all together.
+        if self.schema.column(column).label.has_any(&["quantity", "stock", "unit", "piece"]) {
+            let name = self.schema.spoken_column(column);
+            let why =
+                format!("whether {name} is added up, or its highest or lowest value decides, is not said");
+            return Err(Unsure::new(why).with([column.table, subject]).into());
+        }
         let agg = if descending { Agg::Max } else { Agg::Min };
         let rank = Rank { dir: if descending { Dir::Most } else { Dir::Least }, ..rank };
         let word = if descending { "highest" } else { "lowest" };
