@@ -206,7 +206,9 @@ impl Resolver<'_> {
             }
             // `places that have shops with …, and shops with …`: one shop or two.
             let both = self.chunks.iter().any(|c| c.kw == Some(Kw::Both));
-            if item.and && item.rel.is_empty() && !self.explicit && !both && !self.intent.conds.is_empty() {
+            let verb = item.hints.iter().any(|h| self.sentence.hints.contains(h));
+            let again = item.and && item.rel.is_empty() && !verb && !self.explicit;
+            if again && !both && !self.intent.conds.is_empty() {
                 self.doubt(format!("whether one of “{}” must be all of this is not said", noun.text));
             }
             if let Some(number) = noun.core.number {

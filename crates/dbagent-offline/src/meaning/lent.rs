@@ -82,7 +82,7 @@ impl Resolver<'_> {
                 let own = |t: TableId| head.columns.iter().find(|(c, s)| c.table == t && *s >= FULL);
                 let taken = shown.iter().find(|s| head.columns.iter().any(|(c, _)| c == *s));
                 let (Some(taken), Some((twin, _))) = (taken, own(owner)) else { continue };
-                if taken.table == owner || taken.table == subject || self.speaks_of_table(taken.table) {
+                if taken.table == owner || taken.table == subject {
                     continue;
                 }
                 let (a, b) = (self.schema.spoken_column(*taken), self.schema.spoken_column(*twin));

@@ -69,7 +69,9 @@ impl Resolver<'_> {
         };
         let nouns = self.heads.iter().chain(self.items.iter().flatten());
         let kept = nouns
-            .filter_map(|n| n.table.filter(|t| *t != counted))
+            .filter_map(|n| n.table)
+            .chain(self.context.iter().copied())
+            .filter(|t| *t != counted)
             .flat_map(|t| self.schema.columns(t))
             .find(|(_, c)| c.is_figure() && says(&c.label.words));
         match kept {

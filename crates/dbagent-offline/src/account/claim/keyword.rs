@@ -79,10 +79,6 @@ impl Auditor<'_> {
             Kw::Whole => chunk.link.is_empty() || self.sentence.whole,
             Kw::Whose => !self.name_of_what(at) && !self.value_of_what(at),
             Kw::Verb => !self.says_a_name(chunk) && self.claims_its_half(at, chunk),
-            // `enrol in and complete the courses`: a verb.
-            Kw::All if at > 0 && self.kw(at - 1) == Some(Kw::And) && is_verb(chunk) => {
-                self.claims_its_half(at, chunk)
-            }
             Kw::Both => self.both(at, chunk),
             Kw::Skip => !self.restricts(at, chunk),
             _ => true,
@@ -117,7 +113,7 @@ impl Auditor<'_> {
                 and |= self.kw(*i) == Some(Kw::And);
                 !between(self.kw(*i))
             });
-            found.and_then(|i| self.chunks.get(i)).filter(|c| and && is_verb(c))
+            found.and_then(|i| self.chunks.get(i)).filter(|c| and && c.kw == Some(Kw::Verb))
         };
         let before = other(Box::new((0..at).rev()));
         let after = other(Box::new(at + 1..self.chunks.len()));
@@ -258,9 +254,4 @@ impl Auditor<'_> {
             && matches!(self.kw(at + 1), Some(Kw::Have | Kw::Who | Kw::That | Kw::Whose));
         (only || another) && !opening && !counts
     }
-}
-
-/// Whether a chunk is a verb; `complete` may be one.
-fn is_verb(chunk: &Chunk) -> bool {
-    chunk.kw == Some(Kw::Verb) || chunk.words == ["complete"]
 }

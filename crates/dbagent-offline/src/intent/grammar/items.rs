@@ -131,6 +131,7 @@ impl Parser<'_> {
             // `… and what are the companies?`: one more thing to show.
             Kw::What if self.state.and && self.state.rel.is_empty() && !self.state.neg => {
                 self.at += 1;
+                self.dangling();
                 self.state = super::State { and: true, their: true, ..super::State::default() };
             }
             Kw::That | Kw::Which | Kw::Who | Kw::Whose | Kw::Where | Kw::What => {

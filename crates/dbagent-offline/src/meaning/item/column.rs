@@ -114,6 +114,8 @@ impl Resolver<'_> {
                 );
                 return Err(Unsure::new(why).with([column.table, self.intent.subject]).into());
             }
+            let owner = noun.table.or(self.last).unwrap_or(self.intent.subject);
+            let column = self.lent(owner, column, &noun.head_text)?;
             self.branch += 1;
             self.given(column, !item.neg, share);
             return Ok(());

@@ -334,6 +334,17 @@ impl Resolver<'_> {
         last: Option<Time>,
     ) -> Result<(), Stop> {
         let share = self.ask == Ask::Share && item.predicate;
+        // `that have a start date after 2020`: of that date.
+        let verb = item.hints.iter().any(|h| self.sentence.hints.contains(h));
+        if let Some(Test::Given(column)) = self.intent.conds.last().filter(|c| !c.neg).map(|c| &c.test)
+            && let column = *column
+            && self.schema.column(column).class == Class::Date
+            && !(verb || item.and || item.or)
+            && self.noun_before(item).is_some_and(|n| n.columns.iter().any(|(c, _)| *c == column))
+        {
+            self.intent.conds.pop();
+            return self.time_on(column, op, time, last, item.neg, share);
+        }
         let near = self.around(self.last);
         // A date beside a column that was shown last belongs to it: `birth dates after 1960`.
         let mut hints = item.hints.clone();
