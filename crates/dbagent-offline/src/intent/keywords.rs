@@ -285,7 +285,7 @@ static PHRASES: &[(&str, Kw)] = &[
     ),
     ("any|some|anything|at all|ever|either", Kw::Any),
     (
-        "all|every one of|all of|all the|all of the|entire|whole|full list of|complete list of|complete list|list of|list of all|a list of|overview of",
+        "all|every one of|all of|all the|all of the|entire|whole|full list of|complete list of|complete list|the complete|a complete|list of|list of all|a list of|overview of",
         Kw::All,
     ),
     (

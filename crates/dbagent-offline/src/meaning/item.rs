@@ -266,6 +266,12 @@ impl Resolver<'_> {
             self.cond(Test::Exists(table), false, share);
             return Ok(());
         }
+        let figure = |h: &Noun| h.columns.first().is_some_and(|(c, _)| self.schema.column(*c).is_figure());
+        let listed = self.heads.iter().any(|h| h.is_column() && h.core.aggs.is_empty() && figure(h));
+        if to_one && item.rel == "by" && item.hints.is_empty() && listed {
+            let name = &self.schema.table(table).name.name;
+            self.doubt(format!("whether figures are added up for each of {name} or listed is not said"));
+        }
         if to_one {
             // Every row has one, so naming it says nothing more, unless having it is the point.
             if item.have && item.relative || self.ask == Ask::Share {
@@ -288,13 +294,13 @@ impl Resolver<'_> {
         let stems =
             |words: &[String]| words.iter().any(|w| verb.split(' ').any(|v| crate::link::same_stem(v, w)));
         let exact: Vec<ColumnId> =
-            self.schema.columns(subject).filter(|(_, c)| c.label.has(verb)).map(|(id, _)| id).collect();
+            self.schema.columns(subject).filter(|(_, c)| !c.in_key && c.label.has(verb)).map(|(id, _)| id).collect();
         let own: Vec<ColumnId> = if exact.len() == 1 {
             exact
         } else {
             self.schema
                 .columns(subject)
-                .filter(|(_, c)| stems(&c.label.words) && !c.is_figure())
+                .filter(|(_, c)| stems(&c.label.words) && !c.is_figure() && !c.in_key)
                 .map(|(id, _)| id)
                 .collect()
         };

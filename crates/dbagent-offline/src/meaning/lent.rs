@@ -77,12 +77,14 @@ impl Resolver<'_> {
             })
             .collect();
         let subject = self.intent.subject;
+        // `… and the name of the artist`: said by the `of`.
+        let of = self.item(0).filter(|i| i.rel == "of").and_then(|_| self.noun(0)).and_then(|n| n.table);
         for owner in shown.iter().map(|c| c.table).filter(|t| *t != subject) {
             for head in &bare {
                 let own = |t: TableId| head.columns.iter().find(|(c, s)| c.table == t && *s >= FULL);
                 let taken = shown.iter().find(|s| head.columns.iter().any(|(c, _)| c == *s));
                 let (Some(taken), Some((twin, _))) = (taken, own(owner)) else { continue };
-                if taken.table == owner || taken.table == subject {
+                if taken.table == owner || taken.table == subject || of == Some(taken.table) {
                     continue;
                 }
                 let (a, b) = (self.schema.spoken_column(*taken), self.schema.spoken_column(*twin));

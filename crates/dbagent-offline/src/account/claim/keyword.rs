@@ -78,8 +78,16 @@ impl Auditor<'_> {
             }
             Kw::Whole => chunk.link.is_empty() || self.sentence.whole,
             Kw::Whose => !self.name_of_what(at) && !self.value_of_what(at),
+            // `required before they were shipped`: a comparison of two times.
+            Kw::Prep if is_of_time(chunk) => self.compares_times(),
+            // `in stock`, `on loan`: a state, and nothing that was done.
+            Kw::Verb if self.is_state(at, chunk) => self.has.says(self.schema, &chunk.words),
             Kw::Verb => !self.says_a_name(chunk) && self.claims_its_half(at, chunk),
             Kw::Both => self.both(at, chunk),
+            // `paid more than 200 in total`: all of it together.
+            Kw::Skip if ["in total", "altogether"].contains(&chunk.phrase().as_str()) => {
+                self.has.aggs.iter().any(|a| matches!(a, Agg::Sum | Agg::Count))
+            }
             Kw::Skip => !self.restricts(at, chunk),
             _ => true,
         }
@@ -93,6 +101,23 @@ impl Auditor<'_> {
             .and_then(|b| self.chunks.get(b))
             .is_some_and(|c| c.link.column_score() >= FULL && c.link.table_score() < c.link.column_score());
         name && column
+    }
+
+    /// Whether the plan compares a time with another.
+    fn compares_times(&self) -> bool {
+        let compared = |op: &Op| matches!(op, Op::Lt | Op::Le | Op::Gt | Op::Ge);
+        let texts = self.has.texts.iter().any(|t| t.contains("before") || t.contains("after"));
+        !self.has.stretches.is_empty() || self.has.ops.iter().any(compared) || self.has.ranges > 0 || texts
+    }
+
+    /// Whether a preposition makes a noun of what looks like a verb, with no noun behind it.
+    fn is_state(&self, at: usize, chunk: &Chunk) -> bool {
+        let [word] = chunk.words.as_slice() else { return false };
+        let state = ["in", "on", "at", "under"];
+        let before = at.checked_sub(1).and_then(|b| self.chunks.get(b));
+        let done = ["ed", "ing", "s", "en"].iter().any(|end| word.ends_with(end));
+        let noun = self.chunks.get(at + 1).is_some_and(|c| !c.link.is_empty() || !c.hits.is_empty());
+        before.is_some_and(|b| b.kw == Some(Kw::Prep) && state.contains(&b.phrase().as_str())) && !done && !noun
     }
 
     /// `projects whose research was published`, where “Research” is a value: what has the value is not named.
@@ -254,4 +279,9 @@ impl Auditor<'_> {
             && matches!(self.kw(at + 1), Some(Kw::Have | Kw::Who | Kw::That | Kw::Whose));
         (only || another) && !opening && !counts
     }
+}
+
+fn is_of_time(chunk: &Chunk) -> bool {
+    ["before", "after", "since", "until", "till", "prior to", "earlier than", "later than"]
+        .contains(&chunk.phrase().as_str())
 }
