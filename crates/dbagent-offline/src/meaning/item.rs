@@ -293,8 +293,12 @@ impl Resolver<'_> {
         let subject = self.intent.subject;
         let stems =
             |words: &[String]| words.iter().any(|w| verb.split(' ').any(|v| crate::link::same_stem(v, w)));
-        let exact: Vec<ColumnId> =
-            self.schema.columns(subject).filter(|(_, c)| !c.in_key && c.label.has(verb)).map(|(id, _)| id).collect();
+        let exact: Vec<ColumnId> = self
+            .schema
+            .columns(subject)
+            .filter(|(_, c)| !c.in_key && c.label.has(verb))
+            .map(|(id, _)| id)
+            .collect();
         let own: Vec<ColumnId> = if exact.len() == 1 {
             exact
         } else {

@@ -117,7 +117,9 @@ impl Auditor<'_> {
         let before = at.checked_sub(1).and_then(|b| self.chunks.get(b));
         let done = ["ed", "ing", "s", "en"].iter().any(|end| word.ends_with(end));
         let noun = self.chunks.get(at + 1).is_some_and(|c| !c.link.is_empty() || !c.hits.is_empty());
-        before.is_some_and(|b| b.kw == Some(Kw::Prep) && state.contains(&b.phrase().as_str())) && !done && !noun
+        before.is_some_and(|b| b.kw == Some(Kw::Prep) && state.contains(&b.phrase().as_str()))
+            && !done
+            && !noun
     }
 
     /// `projects whose research was published`, where “Research” is a value: what has the value is not named.

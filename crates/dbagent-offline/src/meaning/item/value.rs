@@ -91,13 +91,13 @@ impl Resolver<'_> {
     fn only_inside(&self, found: &[Hit], linked: bool, text: &str) -> Result<(), Unsure> {
         let Some(hit) = found.first().filter(|h| linked && !h.exact) else { return Ok(()) };
         let prose = |c: &ColumnId| {
-            let words = ["text", "fulltext", "description", "note", "comment", "remark", "summary", "abstract"];
+            let words =
+                ["text", "fulltext", "description", "note", "comment", "remark", "summary", "abstract"];
             self.schema.column(*c).label.has_any(&words)
         };
-        let own = hit
-            .columns
-            .iter()
-            .find(|c| c.table == self.intent.subject && (self.schema.name_columns(c.table).contains(c) || prose(c)));
+        let own = hit.columns.iter().find(|c| {
+            c.table == self.intent.subject && (self.schema.name_columns(c.table).contains(c) || prose(c))
+        });
         match own {
             Some(c) => {
                 let name = self.schema.spoken_column(*c);
