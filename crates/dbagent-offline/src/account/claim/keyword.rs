@@ -78,6 +78,8 @@ impl Auditor<'_> {
             }
             Kw::Whole => chunk.link.is_empty() || self.sentence.whole,
             Kw::Whose => !self.name_of_what(at) && !self.value_of_what(at),
+            // `have the status code done`: no verb stands at the end, right behind a column.
+            Kw::Aux => !self.ends_behind_a_column(at),
             // `required before they were shipped`: a comparison of two times.
             Kw::Prep if is_of_time(chunk) => self.compares_times(),
             // `in stock`, `on loan`: a state, and nothing that was done.
@@ -101,6 +103,13 @@ impl Auditor<'_> {
             .and_then(|b| self.chunks.get(b))
             .is_some_and(|c| c.link.column_score() >= FULL && c.link.table_score() < c.link.column_score());
         name && column
+    }
+
+    /// Whether nothing follows a chunk, and the one before it names a column.
+    fn ends_behind_a_column(&self, at: usize) -> bool {
+        let last = self.chunks.iter().skip(at + 1).all(|c| c.symbol);
+        let column = at.checked_sub(1).and_then(|b| self.chunks.get(b));
+        last && column.is_some_and(|c| c.kw.is_none() && c.link.column_score() >= FULL)
     }
 
     /// Whether the plan compares a time with another.

@@ -80,6 +80,7 @@ impl Resolver<'_> {
                     .with([table])
                     .into());
             }
+            self.kept_count(table)?;
             let rows = Measure { agg: Agg::Count, of: Measured::Rows(table) };
             self.wish(Wish::Fixed(rows), Use::Rank(rank));
             return Ok(());
