@@ -255,6 +255,14 @@ impl Evidence {
         there && !self.says(schema, &[verb.to_owned()])
     }
 
+    /// `in stock`, where a column of a table that the plan goes through is called so and the plan does not look
+    /// at it.
+    pub(super) fn misses_word(&self, schema: &Schema, words: &[String]) -> bool {
+        let there =
+            |t: &TableId| schema.columns(*t).any(|(_, c)| c.label.words.iter().any(|w| words.contains(w)));
+        self.stands.iter().any(there) && !self.says(schema, words)
+    }
+
     /// Whether a column, table or link that is used is called like one of some verbs.
     pub(super) fn says(&self, schema: &Schema, verbs: &[String]) -> bool {
         let alike = |w: &String| verbs.iter().any(|v| same_stem(v, w) || speaks_of(v, w));

@@ -82,9 +82,11 @@ impl Resolver<'_> {
         for owner in shown.iter().map(|c| c.table).filter(|t| *t != subject) {
             for head in &bare {
                 let own = |t: TableId| head.columns.iter().find(|(c, s)| c.table == t && *s >= FULL);
-                let taken = shown.iter().find(|s| head.columns.iter().any(|(c, _)| c == *s));
-                let (Some(taken), Some((twin, _))) = (taken, own(owner)) else { continue };
-                if taken.table == owner || taken.table == subject || of == Some(taken.table) {
+                let taken: Vec<ColumnId> =
+                    shown.iter().copied().filter(|s| head.columns.iter().any(|(c, _)| c == s)).collect();
+                let said = |c: &ColumnId| c.table == owner || c.table == subject || of == Some(c.table);
+                let ([taken], Some((twin, _))) = (taken.as_slice(), own(owner)) else { continue };
+                if said(taken) {
                     continue;
                 }
                 let (a, b) = (self.schema.spoken_column(*taken), self.schema.spoken_column(*twin));

@@ -81,9 +81,9 @@ impl Auditor<'_> {
             // `have the status code done`: no verb stands at the end, right behind a column.
             Kw::Aux => !self.ends_behind_a_column(at),
             // `required before they were shipped`: a comparison of two times.
-            Kw::Prep if is_of_time(chunk) => self.compares_times(),
+            Kw::Prep if is_of_time(chunk) => self.compares_times() || self.is_last(at),
             // `in stock`, `on loan`: a state, and nothing that was done.
-            Kw::Verb if self.is_state(at, chunk) => self.has.says(self.schema, &chunk.words),
+            Kw::Verb if self.is_state(at, chunk) => !self.has.misses_word(self.schema, &chunk.words),
             Kw::Verb => !self.says_a_name(chunk) && self.claims_its_half(at, chunk),
             Kw::Both => self.both(at, chunk),
             // `paid more than 200 in total`: all of it together.
@@ -107,9 +107,12 @@ impl Auditor<'_> {
 
     /// Whether nothing follows a chunk, and the one before it names a column.
     fn ends_behind_a_column(&self, at: usize) -> bool {
-        let last = self.chunks.iter().skip(at + 1).all(|c| c.symbol);
         let column = at.checked_sub(1).and_then(|b| self.chunks.get(b));
-        last && column.is_some_and(|c| c.kw.is_none() && c.link.column_score() >= FULL)
+        self.is_last(at) && column.is_some_and(|c| c.kw.is_none() && c.link.column_score() >= FULL)
+    }
+
+    fn is_last(&self, at: usize) -> bool {
+        self.chunks.iter().skip(at + 1).all(|c| c.symbol)
     }
 
     /// Whether the plan compares a time with another.

@@ -263,7 +263,12 @@ impl Resolver<'_> {
     /// The figure that a bare number is compared with: one with its unit, else money, else the only one.
     fn plain_figure(&mut self, item: &Item, operand: &Operand) -> Result<ColumnId, Stop> {
         // `who paid more than 200`: no age, and no other figure of which nobody says that it was paid.
-        let verbs: Vec<&String> = item.hints.iter().filter(|h| self.sentence.hints.contains(h)).collect();
+        let verbs: Vec<&String> = item
+            .hints
+            .iter()
+            // What lasts has a duration, which may be the only figure.
+            .filter(|h| self.sentence.hints.contains(h) && !h.starts_with("last"))
+            .collect();
         let done = |c: ColumnId| {
             let label = &self.schema.column(c).label;
             verbs.is_empty() || label.words.iter().any(|w| verbs.iter().any(|v| crate::link::same_stem(v, w)))
