@@ -100,6 +100,13 @@ pub(crate) fn link(schema: &Schema, words: &[String]) -> Link {
             }
         }
     }
+    // `menu items`, `team members`: where other rows belong to a table, what it consists of are those.
+    for (id, score) in &mut out.tables {
+        let tail = kept.get(schema.table(*id).label.words.len()..).unwrap_or_default();
+        if *score == 95 && consists_of(schema, *id, tail) {
+            *score = 50;
+        }
+    }
     // Views stand behind the tables that they show.
     for (id, score) in &mut out.tables {
         if schema.table(*id).kind != dbagent_core::catalog::ObjectKind::Table {
@@ -167,6 +174,23 @@ const GENERIC: [&str; 14] = [
     "master",
     "member",
 ];
+
+/// Whether words behind the name of a table may mean what belongs to its rows, and not these themselves.
+fn consists_of(schema: &Schema, table: TableId, tail: &[&str]) -> bool {
+    let parts = ["entry", "item", "object", "instance", "list", "detail", "member"];
+    let holds = tail.iter().any(|w| parts.contains(w));
+    let own = &schema.table(table).label.words;
+    holds
+        && schema.edges().filter(|(_, e)| e.to == table && e.from != table).any(|(_, e)| {
+            match tail {
+                // `staff members` are the staff; `customer details` are what is known of them, unless there are
+                // tables of customer lines.
+                ["member"] => !schema.is_person(table),
+                ["detail"] => schema.table(e.from).label.words.starts_with(own),
+                _ => true,
+            }
+        })
+}
 
 fn table_score(words: &[&str], label: &Label, ordered: bool) -> Option<Score> {
     let own: Vec<&str> = label.words.iter().map(String::as_str).collect();

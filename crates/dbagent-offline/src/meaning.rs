@@ -4,6 +4,7 @@
 mod finish;
 mod head;
 mod item;
+mod lent;
 mod measure;
 mod noun;
 mod pick;
@@ -11,6 +12,7 @@ mod resolve;
 mod selfref;
 mod sensible;
 mod subject;
+mod total;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Questions over seven databases with the rows that a right plan gives, computed by a statement written by
+//! Questions over nine databases with the rows that a right plan gives, computed by a statement written by
 //! hand beside each; and questions that must be answered with "not sure". The data is in `tests/data`, one
 //! case a line:
 //!
@@ -161,4 +161,16 @@ async fn ledger() {
 #[tokio::test]
 async fn census() {
     scripted("census", 8).await;
+}
+
+/// What is out and not back, columns of neighbours, parts of a table, sums of rows.
+#[tokio::test]
+async fn lending() {
+    scripted("lending", 25).await;
+}
+
+/// Verbs that are joined, totals, texts that are joined.
+#[tokio::test]
+async fn academy() {
+    scripted("academy", 20).await;
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::walk::Seen;
 use crate::intent::{Day, Hit};
-use crate::link::{Link, same_stem};
+use crate::link::{Link, same_stem, speaks_of};
 use crate::meaning::{Cond, Form, Intent, Key, Measure, Measured, OrderBy, Output, Test};
 use crate::plan::{Agg, Op, Place, Select, Value};
 use crate::schema::{Class, Column, ColumnId, Schema, TableId};
@@ -244,6 +244,31 @@ impl Evidence {
         let used: Vec<&Column> = self.columns.iter().map(|c| schema.column(*c)).collect();
         let there = self.tables.iter().any(|t| schema.columns(*t).any(|(_, c)| dated(c) && says(c)));
         there && used.iter().any(|c| dated(c)) && !used.iter().any(|c| dated(c) && says(c))
+    }
+
+    /// `customers who have not returned a film`, where a date of a row that the plan goes through says when that
+    /// was done, if it was, and the plan looks at nothing that speaks of it.
+    pub(super) fn misses_deed(&self, schema: &Schema, verb: &str) -> bool {
+        let says = |c: &Column| c.label.words.iter().any(|w| w != "date" && same_stem(w, verb));
+        let open = |c: &Column| c.class == Class::Date && !c.required && says(c);
+        let there = self.stands.iter().any(|t| schema.columns(*t).any(|(_, c)| open(c)));
+        there && !self.says(schema, &[verb.to_owned()])
+    }
+
+    /// `in stock`, where a column of a table that the plan goes through is called so and the plan does not look
+    /// at it.
+    pub(super) fn misses_word(&self, schema: &Schema, words: &[String]) -> bool {
+        let there =
+            |t: &TableId| schema.columns(*t).any(|(_, c)| c.label.words.iter().any(|w| words.contains(w)));
+        self.stands.iter().any(there) && !self.says(schema, words)
+    }
+
+    /// Whether a column, table or link that is used is called like one of some verbs.
+    pub(super) fn says(&self, schema: &Schema, verbs: &[String]) -> bool {
+        let alike = |w: &String| verbs.iter().any(|v| same_stem(v, w) || speaks_of(v, w));
+        self.columns.iter().any(|c| schema.column(*c).label.words.iter().any(alike))
+            || self.tables.iter().any(|t| schema.table(*t).label.words.iter().any(alike))
+            || self.roles.iter().any(alike)
     }
 
     /// Whether the plan looks at a date of a table itself.

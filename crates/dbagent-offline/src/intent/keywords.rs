@@ -129,6 +129,25 @@ pub(crate) enum Kw {
     Relative,
 }
 
+impl Kw {
+    /// Whether it asks for what comes first by some order.
+    pub(crate) fn ranks(self) -> bool {
+        matches!(
+            self,
+            Self::Superl(..)
+                | Self::Extreme(_)
+                | Self::Most
+                | Self::Fewest
+                | Self::Top
+                | Self::Bottom
+                | Self::First
+                | Self::Last
+                | Self::BestSelling(_)
+                | Self::Common(_)
+        )
+    }
+}
+
 const LONG: Adjective = Adjective {
     name: "long",
     up: &[
@@ -266,7 +285,7 @@ static PHRASES: &[(&str, Kw)] = &[
     ),
     ("any|some|anything|at all|ever|either", Kw::Any),
     (
-        "all|every one of|all of|all the|all of the|entire|whole|complete|full list of|list of|list of all|a list of|overview of",
+        "all|every one of|all of|all the|all of the|entire|whole|full list of|complete list of|complete list|the complete|a complete|list of|list of all|a list of|overview of",
         Kw::All,
     ),
     (

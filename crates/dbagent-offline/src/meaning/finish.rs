@@ -19,15 +19,8 @@ impl Resolver<'_> {
                 self.intent.notes.push(note);
             }
         }
-        // `all the customer information`: everything that a customer's row holds.
-        let told = self.heads.iter().any(|h| {
-            let last = h.head_text.rsplit(' ').next().unwrap_or_default().to_lowercase();
-            h.is_table() && ["information", "info"].contains(&last.as_str())
-        });
-        if (self.sentence.whole || told && self.ask == Ask::List)
-            && self.intent.subject.0 != usize::MAX
-            && self.wishes.is_empty()
-        {
+        let told = self.sentence.whole || self.head_ends(&["information", "info"]) && self.ask == Ask::List;
+        if told && self.intent.subject.0 != usize::MAX && self.wishes.is_empty() {
             let all = self
                 .schema
                 .columns(self.intent.subject)
@@ -116,6 +109,19 @@ impl Resolver<'_> {
         self.without_such()?;
         self.by_value()?;
         self.stored_dates()
+    }
+
+    /// Whether all that is known of something is asked for: `the product data`.
+    pub(in crate::meaning) fn all_told(&self) -> bool {
+        self.sentence.whole || self.head_ends(&["information", "info", "data", "details", "records"])
+    }
+
+    /// Whether a table that is asked for ends with one of some words: `all the customer information`.
+    fn head_ends(&self, words: &[&str]) -> bool {
+        self.heads.iter().any(|h| {
+            let last = h.head_text.rsplit(' ').next().unwrap_or_default().to_lowercase();
+            h.is_table() && words.contains(&last.as_str())
+        })
     }
 
     /// `Which countries are the swimmers from?`: where they come from is theirs, not of a place where they were.

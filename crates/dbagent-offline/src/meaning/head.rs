@@ -28,6 +28,7 @@ impl Resolver<'_> {
             let Some(head) = self.heads.get(at).cloned() else { break };
             self.place_head(at, &head)?;
         }
+        self.one_owner_of_heads()?;
         match self.ask {
             Ask::When if self.heads.iter().all(|h| !h.is_column()) => {
                 let hints = self.sentence.hints.clone();
@@ -199,6 +200,9 @@ impl Resolver<'_> {
         if self.ask == Ask::Sum {
             self.ask = Ask::Count;
         }
+        if self.ask == Ask::Count {
+            self.kept_count(table)?;
+        }
         if let Some(rank) = head.core.rank {
             self.head_rank(head, rank, table)?;
         }
@@ -331,6 +335,8 @@ impl Resolver<'_> {
             let (words, name) = (&head.head_text, self.schema.spoken_column(column));
             return Err(Unsure::new(format!("“{words}” only resembles {name}")).with([column.table]).into());
         }
+        let owner = head.table.unwrap_or(self.intent.subject);
+        let column = self.lent(owner, column, &head.head_text)?;
         let figure = self.schema.column(column).is_figure();
         if let Some(rank) = head.core.rank {
             match rank.by {
@@ -478,6 +484,9 @@ impl Resolver<'_> {
         let near = self.around(None);
         if noun.is_table() || (counts && noun.is_table()) {
             let Some(table) = noun.table else { return Ok(()) };
+            if figures == [Agg::Sum] && !counts && self.sum_of_rows(noun, table, wanted)? {
+                return Ok(());
+            }
             match figures.as_slice() {
                 // `total customers` counts them; `the total budget` is a sum of something.
                 [Agg::Sum]
@@ -503,6 +512,7 @@ impl Resolver<'_> {
                     .into());
                 }
             }
+            self.kept_count(table)?;
             self.wish(Wish::Fixed(Measure { agg: Agg::Count, of: Measured::Rows(table) }), wanted);
             self.last = Some(table);
             return Ok(());

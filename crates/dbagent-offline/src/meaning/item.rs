@@ -11,7 +11,7 @@ mod value;
 use super::noun::Noun;
 use super::resolve::{Resolver, Use, Wish};
 use super::{Key, Measure, Measured, Stop, Test, Unsure, pick};
-use crate::intent::{Ask, Item, What};
+use crate::intent::{Ask, Item, Kw, What};
 use crate::plan::{Agg, Op, Value};
 use crate::schema::{Class, ColumnId, TableId};
 
@@ -193,6 +193,24 @@ impl Resolver<'_> {
         }
         if table == subject {
             self.last = Some(table);
+            // `… and what are the companies?`: they are shown, too.
+            if item.their
+                && item.and
+                && !item.neg
+                && matches!(self.ask, Ask::List | Ask::Who)
+                && !self.intent.outputs.is_empty()
+                && self.wishes.is_empty()
+            {
+                self.show_table(table);
+                return Ok(());
+            }
+            // `places that have shops with …, and shops with …`: one shop or two.
+            let both = self.chunks.iter().any(|c| c.kw == Some(Kw::Both));
+            let verb = item.hints.iter().any(|h| self.sentence.hints.contains(h));
+            let again = item.and && item.rel.is_empty() && !verb && !self.explicit;
+            if again && !both && !self.intent.conds.is_empty() {
+                self.doubt(format!("whether one of “{}” must be all of this is not said", noun.text));
+            }
             if let Some(number) = noun.core.number {
                 self.intent.limit = Some(number);
             }
@@ -248,6 +266,12 @@ impl Resolver<'_> {
             self.cond(Test::Exists(table), false, share);
             return Ok(());
         }
+        let figure = |h: &Noun| h.columns.first().is_some_and(|(c, _)| self.schema.column(*c).is_figure());
+        let listed = self.heads.iter().any(|h| h.is_column() && h.core.aggs.is_empty() && figure(h));
+        if to_one && item.rel == "by" && item.hints.is_empty() && listed {
+            let name = &self.schema.table(table).name.name;
+            self.doubt(format!("whether figures are added up for each of {name} or listed is not said"));
+        }
         if to_one {
             // Every row has one, so naming it says nothing more, unless having it is the point.
             if item.have && item.relative || self.ask == Ask::Share {
@@ -269,14 +293,18 @@ impl Resolver<'_> {
         let subject = self.intent.subject;
         let stems =
             |words: &[String]| words.iter().any(|w| verb.split(' ').any(|v| crate::link::same_stem(v, w)));
-        let exact: Vec<ColumnId> =
-            self.schema.columns(subject).filter(|(_, c)| c.label.has(verb)).map(|(id, _)| id).collect();
+        let exact: Vec<ColumnId> = self
+            .schema
+            .columns(subject)
+            .filter(|(_, c)| !c.in_key && c.label.has(verb))
+            .map(|(id, _)| id)
+            .collect();
         let own: Vec<ColumnId> = if exact.len() == 1 {
             exact
         } else {
             self.schema
                 .columns(subject)
-                .filter(|(_, c)| stems(&c.label.words) && !c.is_figure())
+                .filter(|(_, c)| stems(&c.label.words) && !c.is_figure() && !c.in_key)
                 .map(|(id, _)| id)
                 .collect()
         };
@@ -328,6 +356,19 @@ impl Resolver<'_> {
                 .map(|(id, _)| id)
                 .collect();
         }
+        // `never returned` may speak of all that was lent, and not of one.
+        let never = self.chunks.iter().any(|c| c.words == ["never"]);
+        if tables.is_empty()
+            && !never
+            && let Some(column) = self.done_on(verb)
+        {
+            self.branch += 1;
+            self.undone.extend(item.neg.then_some(column));
+            let (name, given) = (self.schema.spoken_column(column), if item.neg { "not " } else { "" });
+            self.note(format!("“{given}{verb}” is taken as one whose {name} is {given}given"));
+            self.cond(if item.neg { Test::Missing(column) } else { Test::Given(column) }, false, share);
+            return Ok(());
+        }
         let [only] = tables.as_slice() else {
             let not = if item.neg { "not " } else { "" };
             return Err(Unsure::new(format!("what “{not}{verb}” means here is not clear"))
@@ -338,5 +379,29 @@ impl Resolver<'_> {
         self.note(format!("“{verb}” is looked up in {}", self.schema.table(*only).name.name));
         self.cond(Test::Exists(*only), item.neg, share);
         Ok(())
+    }
+
+    /// `films not returned`: the only date, of the rows that belong to the subject, that says when it was done
+    /// and may be missing.
+    fn done_on(&self, verb: &str) -> Option<ColumnId> {
+        let subject = self.intent.subject;
+        let says = |words: &[String]| {
+            words
+                .iter()
+                .filter(|w| *w != "date")
+                .any(|w| verb.split(' ').any(|v| crate::link::same_stem(v, w)))
+        };
+        let mut found = self
+            .schema
+            .tables()
+            .filter(|(t, table)| {
+                *t != subject
+                    && table.kind == dbagent_core::catalog::ObjectKind::Table
+                    && self.schema.distance(*t, subject).is_some()
+            })
+            .flat_map(|(t, _)| self.schema.columns(t))
+            .filter(|(_, c)| c.class == Class::Date && !c.required && says(&c.label.words))
+            .map(|(id, _)| id);
+        found.next().filter(|_| found.next().is_none())
     }
 }

@@ -59,6 +59,7 @@ pub(crate) fn resolve(
         doubt: None,
         skip: BTreeSet::new(),
         mean: false,
+        undone: BTreeSet::new(),
         intent: Intent {
             form: Form::Rows,
             subject: TableId(usize::MAX),
@@ -156,6 +157,8 @@ pub(super) struct Resolver<'a> {
     pub(super) skip: BTreeSet<usize>,
     /// Whether an average over groups is asked for.
     pub(super) mean: bool,
+    /// Dates that are missing in rows where something was not done, which is what was asked.
+    pub(super) undone: BTreeSet<ColumnId>,
     pub(super) intent: Intent,
 }
 
@@ -163,6 +166,7 @@ impl Resolver<'_> {
     fn run(&mut self) -> Result<(), Stop> {
         self.intent.hints = self.role_hints();
         self.each_first();
+        self.total_of_rows();
         self.share_figures();
         self.gather_context();
         if self.self_reference()? {

@@ -37,6 +37,7 @@ impl Resolver<'_> {
     /// Refuses what cannot be meant.
     pub(in crate::meaning) fn sensible(&self) -> Result<(), Stop> {
         self.same_keys()?;
+        self.far_groups()?;
         let having = self.intent.having.iter().map(|h| &h.measure);
         for m in self.intent.figures.iter().chain(having) {
             self.sensible_figure(m)?;
@@ -65,6 +66,7 @@ impl Resolver<'_> {
             }
             self.comparable(&c.test)?;
             if let Test::Missing(column) = &c.test
+                && !self.undone.contains(column)
                 && self.intent.subject.0 != usize::MAX
                 && self.schema.distance(self.intent.subject, column.table).is_none()
             {
@@ -99,6 +101,35 @@ impl Resolver<'_> {
                     let tables = columns.iter().map(|c| c.table);
                     return Err(refuse(format!("whether {a} or {b} is meant is not clear"), tables));
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// `countries with more than one swimmer`, where only stadiums have a country and swimmers come to them by way
+    /// of events: nothing says that this is the country.
+    fn far_groups(&self) -> Result<(), Stop> {
+        let counted = self.intent.figures.iter().chain(self.intent.having.iter().map(|h| &h.measure));
+        let tables: Vec<TableId> = counted
+            .filter_map(|m| match m.of {
+                Measured::Rows(t) => Some(t),
+                _ => None,
+            })
+            .collect();
+        for key in &self.intent.keys {
+            let Key::Column(c) = key else { continue };
+            let far = |t: &&TableId| {
+                **t != c.table
+                    && self.schema.distance(**t, c.table).is_none()
+                    && self.schema.distance(c.table, **t).is_none()
+                    && self.schema.apart(c.table, **t).is_some_and(|d| d > 2)
+            };
+            if let Some(t) = tables.iter().find(far)
+                && !self.speaks_of_table(c.table)
+                && !self.identifies(*c)
+            {
+                let (name, of) = (self.schema.spoken_column(*c), &self.schema.table(*t).name.name);
+                return Err(refuse(format!("whether {name} is that of {of} is not clear"), [*t, c.table]));
             }
         }
         Ok(())
@@ -154,7 +185,8 @@ impl Resolver<'_> {
             };
             let ranked = matches!(self.intent.rank.map(|r| r.by), Some(OrderBy::Measure(by)) if by == *m);
             let own_rows = ranked && matches!(m.of, Measured::Rows(_)) && matches!(key, Key::Entity(_));
-            let itself = of == counted && (many || own_rows || matches!(m.agg, Agg::Min | Agg::Max));
+            let itself =
+                of == counted && (many || own_rows || matches!(m.agg, Agg::Min | Agg::Max | Agg::Avg));
             let belongs = of != counted && matches!(key, Key::Entity(_)) && m.agg == Agg::Count;
             if (itself || belongs) && self.one_each(of, counted) {
                 let (a, b) = (name(of), self.spoken_of(m));

@@ -62,28 +62,11 @@ impl Auditor<'_> {
 
     /// `the top 5 most expensive`: words for one order, side by side.
     pub(super) fn superlative(&mut self, at: usize) -> bool {
-        let superlative = |kw: Option<Kw>| {
-            matches!(
-                kw,
-                Some(
-                    Kw::Superl(..)
-                        | Kw::Extreme(_)
-                        | Kw::Most
-                        | Kw::Fewest
-                        | Kw::Top
-                        | Kw::Bottom
-                        | Kw::First
-                        | Kw::Last
-                        | Kw::BestSelling(_)
-                        | Kw::Common(_)
-                )
-            )
-        };
         let mut said = self.kw(at);
         let mut next = at + 1;
         while let Some(chunk) = self.chunks.get(next) {
             let unused = !self.named(chunk);
-            if superlative(chunk.kw) && unused {
+            if chunk.kw.is_some_and(Kw::ranks) && unused {
                 if !matches!(chunk.kw, Some(Kw::Top | Kw::Bottom)) {
                     said = chunk.kw;
                 }

@@ -23,16 +23,7 @@ impl Auditor<'_> {
             }
             Kw::More | Kw::Fewer => self.intent.form == Form::Versus || self.kw(at + 1) == Some(Kw::Than),
             Kw::Last if matches!(self.kw(at + 1), Some(Kw::Cmp(_) | Kw::Between)) => true,
-            Kw::Superl(..)
-            | Kw::Extreme(_)
-            | Kw::Most
-            | Kw::Fewest
-            | Kw::Top
-            | Kw::Bottom
-            | Kw::First
-            | Kw::Last
-            | Kw::BestSelling(_)
-            | Kw::Common(_) => self.superlative(at),
+            _ if kw.ranks() => self.superlative(at),
             Kw::Agg(agg @ (Agg::Max | Agg::Min)) => {
                 self.take_first(|f| f.descending == (agg == Agg::Max)) || self.has.aggs.contains(&agg)
             }
@@ -86,9 +77,19 @@ impl Auditor<'_> {
                 self.has.to_itself || self.intent.conds.iter().any(|c| c.test.table().is_some())
             }
             Kw::Whole => chunk.link.is_empty() || self.sentence.whole,
-            Kw::Whose => !self.name_of_what(at),
-            Kw::Verb => !self.says_a_name(chunk),
+            Kw::Whose => !self.name_of_what(at) && !self.value_of_what(at),
+            // `have the status code done`: no verb stands at the end, right behind a column.
+            Kw::Aux => !self.ends_behind_a_column(at),
+            // `required before they were shipped`: a comparison of two times.
+            Kw::Prep if is_of_time(chunk) => self.compares_times() || self.is_last(at),
+            // `in stock`, `on loan`: a state, and nothing that was done.
+            Kw::Verb if self.is_state(at, chunk) => !self.has.misses_word(self.schema, &chunk.words),
+            Kw::Verb => !self.says_a_name(chunk) && self.claims_its_half(at, chunk),
             Kw::Both => self.both(at, chunk),
+            // `paid more than 200 in total`: all of it together.
+            Kw::Skip if ["in total", "altogether"].contains(&chunk.phrase().as_str()) => {
+                self.has.aggs.iter().any(|a| matches!(a, Agg::Sum | Agg::Count))
+            }
             Kw::Skip => !self.restricts(at, chunk),
             _ => true,
         }
@@ -102,6 +103,63 @@ impl Auditor<'_> {
             .and_then(|b| self.chunks.get(b))
             .is_some_and(|c| c.link.column_score() >= FULL && c.link.table_score() < c.link.column_score());
         name && column
+    }
+
+    /// Whether nothing follows a chunk, and the one before it names a column.
+    fn ends_behind_a_column(&self, at: usize) -> bool {
+        let column = at.checked_sub(1).and_then(|b| self.chunks.get(b));
+        self.is_last(at) && column.is_some_and(|c| c.kw.is_none() && c.link.column_score() >= FULL)
+    }
+
+    fn is_last(&self, at: usize) -> bool {
+        self.chunks.iter().skip(at + 1).all(|c| c.symbol)
+    }
+
+    /// Whether the plan compares a time with another.
+    fn compares_times(&self) -> bool {
+        let compared = |op: &Op| matches!(op, Op::Lt | Op::Le | Op::Gt | Op::Ge);
+        let texts = self.has.texts.iter().any(|t| t.contains("before") || t.contains("after"));
+        !self.has.stretches.is_empty() || self.has.ops.iter().any(compared) || self.has.ranges > 0 || texts
+    }
+
+    /// Whether a preposition makes a noun of what looks like a verb, with no noun behind it.
+    fn is_state(&self, at: usize, chunk: &Chunk) -> bool {
+        let [word] = chunk.words.as_slice() else { return false };
+        let state = ["in", "on", "at", "under"];
+        let before = at.checked_sub(1).and_then(|b| self.chunks.get(b));
+        let done = ["ed", "ing", "s", "en"].iter().any(|end| word.ends_with(end));
+        let noun = self.chunks.get(at + 1).is_some_and(|c| !c.link.is_empty() || !c.hits.is_empty());
+        before.is_some_and(|b| b.kw == Some(Kw::Prep) && state.contains(&b.phrase().as_str()))
+            && !done
+            && !noun
+    }
+
+    /// `projects whose research was published`, where “Research” is a value: what has the value is not named.
+    fn value_of_what(&self, at: usize) -> bool {
+        let next = self.chunks.iter().skip(at + 1).find(|c| c.kw != Some(Kw::Skip));
+        next.is_some_and(|c| c.link.score() < FULL && !c.quoted && !c.capital && self.is_value(c))
+    }
+
+    /// `enroll in and complete`: of two verbs that are joined, each asks for something of its own, which must
+    /// be there.
+    fn claims_its_half(&self, at: usize, chunk: &Chunk) -> bool {
+        let between = |kw: Option<Kw>| {
+            matches!(kw, Some(Kw::Prep | Kw::By | Kw::And | Kw::Skip | Kw::Aux | Kw::Cop | Kw::Not))
+        };
+        let other = |mut places: Box<dyn Iterator<Item = usize>>| {
+            let mut and = false;
+            let found = places.find(|i| {
+                and |= self.kw(*i) == Some(Kw::And);
+                !between(self.kw(*i))
+            });
+            found.and_then(|i| self.chunks.get(i)).filter(|c| and && c.kw == Some(Kw::Verb))
+        };
+        let before = other(Box::new((0..at).rev()));
+        let after = other(Box::new(at + 1..self.chunks.len()));
+        before.or(after).is_none_or(|o| {
+            let same = |a: &String| o.words.iter().any(|b| same_stem(a, b));
+            chunk.words.iter().any(same) || self.has.says(self.schema, &chunk.words)
+        })
     }
 
     /// `how many different students play`: the students, and not how often they do.
@@ -141,7 +199,7 @@ impl Auditor<'_> {
                 .filter(|(_, t)| t.label.words.last().is_some_and(|l| w.len() > 4 && speaks_of(w, l)))
                 .map(|(id, _)| id)
                 .collect();
-            if self.has.misses_date(self.schema, w) {
+            if self.has.misses_date(self.schema, w) || self.has.misses_deed(self.schema, w) {
                 return true;
             }
             if !happened.is_empty()
@@ -235,4 +293,9 @@ impl Auditor<'_> {
             && matches!(self.kw(at + 1), Some(Kw::Have | Kw::Who | Kw::That | Kw::Whose));
         (only || another) && !opening && !counts
     }
+}
+
+fn is_of_time(chunk: &Chunk) -> bool {
+    ["before", "after", "since", "until", "till", "prior to", "earlier than", "later than"]
+        .contains(&chunk.phrase().as_str())
 }

@@ -128,6 +128,12 @@ impl Parser<'_> {
                 self.state.hints.push(phrase);
                 self.at += 1;
             }
+            // `… and what are the companies?`: one more thing to show.
+            Kw::What if self.state.and && self.state.rel.is_empty() && !self.state.neg => {
+                self.at += 1;
+                self.dangling();
+                self.state = super::State { and: true, their: true, ..super::State::default() };
+            }
             Kw::That | Kw::Which | Kw::Who | Kw::Whose | Kw::Where | Kw::What => {
                 // `earlier than that of …` compares with something that is not read here.
                 if ["earlier than", "later than", "before", "after", "prior to"]
@@ -206,18 +212,7 @@ impl Parser<'_> {
                 self.state.hints.push(phrase);
                 self.at += 1;
             }
-            Kw::Superl(..)
-            | Kw::Extreme(_)
-            | Kw::Most
-            | Kw::Fewest
-            | Kw::BestSelling(_)
-            | Kw::Common(_)
-            | Kw::Top
-            | Kw::Bottom
-            | Kw::First
-            | Kw::Last => {
-                self.rank(kw);
-            }
+            _ if kw.ranks() => self.rank(kw),
             Kw::Agg(_) | Kw::CountOf | Kw::HowMany => {
                 if let Some(core) = self.core() {
                     self.noun(core);

@@ -71,6 +71,12 @@ impl Resolver<'_> {
             return Ok(());
         }
         let with_their = item.their || noun.core.their;
+        let column = if with_their {
+            let owner = noun.table.unwrap_or(self.intent.subject);
+            self.lent(owner, column, &noun.head_text)?
+        } else {
+            column
+        };
         let listed = !matches!(self.ask, Ask::Exists | Ask::Share | Ask::Versus)
             && (self.ask != Ask::Count || !self.intent.keys.is_empty());
         if listed && !item.neg && (with_their || (item.and && !item.relative && item.hints.is_empty())) {
@@ -98,6 +104,18 @@ impl Resolver<'_> {
                 self.beside(noun, column);
                 return Ok(());
             }
+            // `someone who has a friend that is from Rome`: who is from there.
+            let to_own = self.schema.edge_at(column).is_some_and(|(_, e)| e.to == self.intent.subject);
+            let goes_on = self.sentence.items.iter().any(|i| i.at > item.at && i.relative && !i.and);
+            if to_own && goes_on {
+                let why = format!(
+                    "whether what follows “{}” is said of that or of what has it is not clear",
+                    noun.text
+                );
+                return Err(Unsure::new(why).with([column.table, self.intent.subject]).into());
+            }
+            let owner = noun.table.or(self.last).unwrap_or(self.intent.subject);
+            let column = self.lent(owner, column, &noun.head_text)?;
             self.branch += 1;
             self.given(column, !item.neg, share);
             return Ok(());

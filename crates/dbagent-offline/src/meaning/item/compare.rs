@@ -1,8 +1,8 @@
 //! Conditions by numbers and dates.
 
-use crate::intent::{Adjective, Ask, Dir, Item, Operand, Span, Time, TimeOp, Unit};
+use crate::intent::{Adjective, Ask, Dir, Figure, Item, Operand, Span, Time, TimeOp, Unit};
 use crate::meaning::noun::Noun;
-use crate::meaning::resolve::{Resolver, Use};
+use crate::meaning::resolve::{Resolver, Use, Wish};
 use crate::meaning::{Stop, Test, Unsure, measure};
 use crate::plan::{Agg, Op, Value};
 use crate::schema::{Class, ColumnId, TableId};
@@ -30,6 +30,8 @@ impl Resolver<'_> {
                 let near = self.around(self.last);
                 let column = self.column(noun, &near)?;
                 self.whose_year(item, noun, column)?;
+                let owner = noun.table.or(self.last).unwrap_or(self.intent.subject);
+                let column = self.lent(owner, column, &noun.head_text)?;
                 (column, op, operand.clone())
             }
             (_, Some((_, adjective))) => {
@@ -48,7 +50,20 @@ impl Resolver<'_> {
                     self.wish(wish, Use::Having(if item.neg { op.negated() } else { op }, *value));
                     return Ok(());
                 }
-                (self.plain_figure(operand)?, op, operand.clone())
+                // `who paid more than 200 in total`.
+                let pays = |h: &String| ["paid", "pay", "pays", "paying"].contains(&h.as_str());
+                let together = |c: &crate::intent::Chunk| {
+                    ["in total", "altogether", "overall"].contains(&c.phrase().as_str())
+                };
+                if item.hints.iter().any(pays)
+                    && self.chunks.iter().any(together)
+                    && let Operand::Number { value, .. } = operand
+                {
+                    let op = if item.neg { op.negated() } else { op };
+                    self.wish(Wish::Figure(Figure::Revenue, Agg::Sum), Use::Having(op, *value));
+                    return Ok(());
+                }
+                (self.plain_figure(item, operand)?, op, operand.clone())
             }
         };
         self.compare_column(item.neg, column, op, &operand, share)
@@ -246,7 +261,18 @@ impl Resolver<'_> {
     }
 
     /// The figure that a bare number is compared with: one with its unit, else money, else the only one.
-    fn plain_figure(&mut self, operand: &Operand) -> Result<ColumnId, Stop> {
+    fn plain_figure(&mut self, item: &Item, operand: &Operand) -> Result<ColumnId, Stop> {
+        // `who paid more than 200`: no age, and no other figure of which nobody says that it was paid.
+        let verbs: Vec<&String> = item
+            .hints
+            .iter()
+            // What lasts has a duration, which may be the only figure.
+            .filter(|h| self.sentence.hints.contains(h) && !h.starts_with("last"))
+            .collect();
+        let done = |c: ColumnId| {
+            let label = &self.schema.column(c).label;
+            verbs.is_empty() || label.words.iter().any(|w| verbs.iter().any(|v| crate::link::same_stem(v, w)))
+        };
         let unit = match operand {
             Operand::Number { unit, .. } | Operand::Range { unit, .. } => self.unit(*unit),
             _ => None,
@@ -261,7 +287,8 @@ impl Resolver<'_> {
         for table in self.around(self.last).into_iter().take(2) {
             let figures: Vec<ColumnId> =
                 self.schema.columns(table).filter(|(_, c)| c.is_figure()).map(|(id, _)| id).collect();
-            let age: &[&str] = if unit.is_none() && self.schema.is_person(table) { &["age"] } else { &[] };
+            let aged = unit.is_none() && verbs.is_empty() && self.schema.is_person(table);
+            let age: &[&str] = if aged { &["age"] } else { &[] };
             let names = age.iter().chain(words).copied().collect::<Vec<_>>();
             let fitting = names.iter().find_map(|w| {
                 let found: Vec<&ColumnId> =
@@ -272,7 +299,7 @@ impl Resolver<'_> {
                 }
             });
             let only = match figures.as_slice() {
-                [only] if unit.is_none() => Some(*only),
+                [only] if unit.is_none() && done(*only) => Some(*only),
                 _ => None,
             };
             if let Some(column) = fitting.or(only) {
@@ -309,7 +336,13 @@ impl Resolver<'_> {
             Some(Unit::Size(f)) => own(&sizes).map(|c| f / c),
             _ => Some(1.0),
         };
-        if factor.is_none() {
+        let minutes = matches!(unit, Some(Unit::Time(f)) if (f - 60.0).abs() < f64::EPSILON);
+        if factor.is_none() && !minutes {
+            self.doubt(format!(
+                "in which unit {} is kept is not known; ask with its own number",
+                self.schema.spoken_column(column)
+            ));
+        } else if factor.is_none() {
             self.note(format!(
                 "{} is taken to be in the unit that was asked with",
                 self.schema.spoken_column(column)
@@ -332,6 +365,17 @@ impl Resolver<'_> {
         last: Option<Time>,
     ) -> Result<(), Stop> {
         let share = self.ask == Ask::Share && item.predicate;
+        // `that have a start date after 2020`: of that date.
+        let verb = item.hints.iter().any(|h| self.sentence.hints.contains(h));
+        if let Some(Test::Given(column)) = self.intent.conds.last().filter(|c| !c.neg).map(|c| &c.test)
+            && let column = *column
+            && self.schema.column(column).class == Class::Date
+            && !(verb || item.and || item.or)
+            && self.noun_before(item).is_some_and(|n| n.columns.iter().any(|(c, _)| *c == column))
+        {
+            self.intent.conds.pop();
+            return self.time_on(column, op, time, last, item.neg, share);
+        }
         let near = self.around(self.last);
         // A date beside a column that was shown last belongs to it: `birth dates after 1960`.
         let mut hints = item.hints.clone();

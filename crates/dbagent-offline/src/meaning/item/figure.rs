@@ -92,6 +92,7 @@ impl Resolver<'_> {
         let Some(table) = noun.table else {
             return Err(Unsure::new(format!("what “{}” counts is not clear", noun.text)).into());
         };
+        self.kept_count(table)?;
         self.last = Some(table);
         self.having(item, Measure { agg: Agg::Count, of: Measured::Rows(table) }, op, number);
         Ok(())

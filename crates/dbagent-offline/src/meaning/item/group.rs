@@ -70,6 +70,7 @@ impl Resolver<'_> {
                 && self.explicit
                 && self.intent.outputs.is_empty()
                 && self.intent.rank.is_none()
+                && !self.all_told()
             {
                 let rows = Measure { agg: Agg::Count, of: Measured::Rows(self.intent.subject) };
                 self.note("the number in each group is meant");

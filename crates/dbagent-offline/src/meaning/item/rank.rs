@@ -80,6 +80,7 @@ impl Resolver<'_> {
                     .with([table])
                     .into());
             }
+            self.kept_count(table)?;
             let rows = Measure { agg: Agg::Count, of: Measured::Rows(table) };
             self.wish(Wish::Fixed(rows), Use::Rank(rank));
             return Ok(());
@@ -113,6 +114,13 @@ impl Resolver<'_> {
             let sum = Measure { agg: Agg::Sum, of: Measured::Column(column) };
             self.wish(Wish::Fixed(sum), Use::Rank(rank));
             return Ok(());
+        }
+        // `the shop with the largest quantity of devices`: of each of them, or of all together.
+        if self.schema.column(column).label.has_any(&["quantity", "stock", "unit", "piece"]) {
+            let name = self.schema.spoken_column(column);
+            let why =
+                format!("whether {name} is added up, or its highest or lowest value decides, is not said");
+            return Err(Unsure::new(why).with([column.table, subject]).into());
         }
         let agg = if descending { Agg::Max } else { Agg::Min };
         let rank = Rank { dir: if descending { Dir::Most } else { Dir::Least }, ..rank };

@@ -57,7 +57,7 @@ impl Resolver<'_> {
     }
 
     /// The noun that stands right before a part of the sentence, if it is no table.
-    fn noun_before(&self, item: &Item) -> Option<Noun> {
+    pub(super) fn noun_before(&self, item: &Item) -> Option<Noun> {
         let before = (0..self.items.len()).rfind(|i| self.item(*i).is_some_and(|x| x.at < item.at))?;
         self.noun(before)
     }

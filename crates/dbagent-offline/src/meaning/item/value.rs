@@ -90,10 +90,14 @@ impl Resolver<'_> {
     /// `films in English`: that a title holds the word does not say so.
     fn only_inside(&self, found: &[Hit], linked: bool, text: &str) -> Result<(), Unsure> {
         let Some(hit) = found.first().filter(|h| linked && !h.exact) else { return Ok(()) };
-        let own = hit
-            .columns
-            .iter()
-            .find(|c| c.table == self.intent.subject && self.schema.name_columns(c.table).contains(c));
+        let prose = |c: &ColumnId| {
+            let words =
+                ["text", "fulltext", "description", "note", "comment", "remark", "summary", "abstract"];
+            self.schema.column(*c).label.has_any(&words)
+        };
+        let own = hit.columns.iter().find(|c| {
+            c.table == self.intent.subject && (self.schema.name_columns(c.table).contains(c) || prose(c))
+        });
         match own {
             Some(c) => {
                 let name = self.schema.spoken_column(*c);
@@ -191,6 +195,9 @@ impl Resolver<'_> {
     /// Values of their own: `from Brazil or Canada`.
     pub(super) fn values(&mut self, item: &Item, noun: &Noun, share: bool) -> Result<(), Stop> {
         for value in &noun.values {
+            if self.another_text(item, &value.text, share) {
+                continue;
+            }
             let found = self.hits_of(noun, value, Some(item))?;
             let Some(columns) = found.first().map(|h| h.columns.clone()) else { continue };
             // `neither Rock nor Jazz`: denied like the one before.
@@ -219,6 +226,20 @@ impl Resolver<'_> {
         Ok(())
     }
 
+    /// `contains "a" or "b"`: the second text is looked for like the first.
+    fn another_text(&mut self, item: &Item, text: &str, share: bool) -> bool {
+        let joined = (item.or || item.and) && item.rel.is_empty() && item.hints.is_empty() && !item.have;
+        let last = self.intent.conds.last().map(|c| match &c.test {
+            Test::Any(tests) => tests.last().unwrap_or(&c.test),
+            test => test,
+        });
+        let Some(Test::Like(columns, place, _)) = last.filter(|_| joined) else { return false };
+        let test = Test::Like(columns.clone(), *place, text.to_owned());
+        let neg = item.neg || self.intent.conds.last().is_some_and(|c| c.neg);
+        self.cond(test, neg, share);
+        true
+    }
+
     /// Adds values to the condition before, where one row can have only one of them.
     fn join_values(&mut self, item: &Item, columns: &[ColumnId], found: &[Hit]) -> bool {
         let subject = self.intent.subject;
@@ -235,6 +256,13 @@ impl Resolver<'_> {
         if to_one && item.and && self.chunks.iter().any(|c| c.kw == Some(Kw::Both)) {
             // One row has one value; both ask for something that its group has.
             return false;
+        }
+        if to_one && item.and && !item.neg && !self.explicit && self.intent.keys.is_empty() {
+            // `studios that made films with director A and B`: one film has one, the studio may have both.
+            self.doubt(format!(
+                "whether all of “{}” or one of them is wanted is not said",
+                self.text_of(found)
+            ));
         }
         if !(to_one || item.or || neg_before) {
             // `bought Rock and Jazz`: both, each on a row of its own.
@@ -257,6 +285,19 @@ impl Resolver<'_> {
             }
             _ => false,
         }
+    }
+
+    /// The value before and the ones that join it, for people.
+    fn text_of(&self, found: &[Hit]) -> String {
+        let before = match self.intent.conds.last().map(|c| &c.test) {
+            Some(Test::In(_, values)) => values.as_slice(),
+            _ => &[],
+        };
+        let texts = before.iter().filter_map(|v| match v {
+            Value::Text(t) => Some(t.as_str()),
+            _ => None,
+        });
+        texts.chain(found.iter().map(|h| h.value.as_str())).collect::<Vec<_>>().join(", ")
     }
 
     pub(super) fn push_hits(&mut self, found: &[Hit], neg: bool, share: bool) {
