@@ -11,6 +11,7 @@ mod scope;
 mod sizes;
 mod special;
 mod table;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -117,7 +118,7 @@ pub(crate) fn parse(request: &Request, context: &ParseContext) -> Result<Parsed>
         made = Engine::new();
         &made
     };
-    statement(text, context.limits().tokens, &Names::of(context.settings()), engine)
+    statement(text, context.limits().tokens, &Names::of(context.settings()), engine).map(telling::marked)
 }
 
 /// Reads a definition that the database keeps, such as that of a view.
@@ -125,7 +126,7 @@ pub(crate) fn parse(request: &Request, context: &ParseContext) -> Result<Parsed>
 /// # Errors
 /// As [`parse`].
 pub(crate) fn body(text: &str, names: &Names, engine: &Engine) -> Result<Parsed> {
-    statement(text, BODY_TOKENS, names, engine)
+    statement(text, BODY_TOKENS, names, engine).map(telling::marked)
 }
 
 /// Whether the engine can be asked for a plan of the statement: it is a query that it serializes.

@@ -64,9 +64,12 @@ pub(crate) fn stopped(call: &CallContext, operation: &'static str) -> Error {
     if call.cancel.is_cancelled() {
         return call.over(operation);
     }
-    Error::new(ErrorKind::Timeout, "the statement ran past its time limit and was stopped on the server")
-        .op(operation)
-        .hint("ask for less: filter on an indexed column, aggregate, or leave out a join")
+    Error::new(
+        ErrorKind::Timeout,
+        "the statement ran past its time limit, and the server was told to stop it",
+    )
+    .op(operation)
+    .hint("ask for less: filter on an indexed column, aggregate, or leave out a join")
 }
 
 /// The same for an error that came while a call was ending: an interruption is the call's doing.

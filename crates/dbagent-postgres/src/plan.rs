@@ -78,9 +78,8 @@ async fn planned(
         .first()
         .and_then(|row| row.try_get_raw(0).ok())
         .and_then(|v| v.as_bytes().ok().map(<[u8]>::to_vec));
-    let plan: Value = json.and_then(|b| dbagent_core::serde_json::from_slice(&b).ok()).ok_or_else(|| {
-        Error::new(ErrorKind::Internal, "the server showed a plan that is no JSON").op("explain")
-    })?;
+    let plan: Value =
+        dbagent_core::serde_json::from_slice(&json.unwrap_or_default()).map_err(|e| unreadable(&e))?;
     let top = plan.get(0).and_then(|p| p.get("Plan")).cloned().unwrap_or_default();
     let reading = Reading::of(&top, statistics(link, &top, call).await?);
     let (rows, width) = (number(&top, "Plan Rows"), number(&top, "Plan Width"));
@@ -92,6 +91,18 @@ async fn planned(
         ..Estimate::UNKNOWN
     };
     Ok((estimate, reading))
+}
+
+/// A plan that cannot be read. Each join is two levels of it, and those are counted before they are built.
+fn unreadable(e: &dbagent_core::serde_json::Error) -> Error {
+    if e.to_string().contains("recursion limit") {
+        return Error::new(ErrorKind::TooLarge, "the plan of the statement is nested too deep to be read")
+            .op("explain")
+            .hint("join fewer tables in one statement");
+    }
+    Error::new(ErrorKind::Internal, "the server showed a plan that is no JSON")
+        .op("explain")
+        .with("reader", e)
 }
 
 /// Runs words of ours before a judged text, with its parameters bound.

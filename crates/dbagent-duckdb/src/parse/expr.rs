@@ -274,7 +274,8 @@ impl Walk<'_> {
         if functions::is_secret(name) {
             self.secret(name, span);
         }
-        if let Some(message) = sizes::too_large(name, node) {
+        // In FROM a range is a table, which comes row by row.
+        if let Some(message) = sizes::too_large(name, node).filter(|_| !in_from) {
             self.find(Finding::new(Rule::SizeCap, message, span).choice("size_cap"));
         }
         if let Some(special) = special::table_argument(name) {

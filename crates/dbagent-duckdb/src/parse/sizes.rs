@@ -29,14 +29,29 @@ fn size_of_call(function: &str, node: &Node, depth: usize) -> Option<f64> {
         Some(number(1)? * argument(node, 0).and_then(|a| size(a, depth)).unwrap_or(1.0))
     } else if is(&["lpad", "rpad", "bitstring", "list_resize", "array_resize"]) {
         number(1)
+    } else if is(&["range", "generate_series"]) {
+        // A list of eight bytes each. With a step there are fewer; one of dates has no number.
+        let (first, last) = (number(0)?, number(1).unwrap_or(0.0));
+        Some(first.max(last) * 8.0 / number(2).unwrap_or(1.0).max(1.0))
+    } else if is(PRODUCTS) {
+        // A table with a row for each letter of the one and a column for each of the other.
+        let of = |index: usize| argument(node, index).and_then(|a| size(a, depth));
+        Some(of(0)? * of(1)?)
     } else if is(&["printf", "format"]) {
         let pattern = argument(node, 0).and_then(constant_text)?;
-        let width = pattern.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<f64>().ok());
-        width.reduce(f64::max)
+        let written = pattern.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<f64>().ok());
+        // A width may stand behind the pattern (`%*d`, `{:{}}`). Which argument is one is not worth telling: a
+        // constant of that size is none of anything else.
+        let behind = pattern.contains('*') || pattern.matches('{').count() > pattern.matches("{}").count();
+        let given = (1..items(node, "arguments").len()).filter_map(|i| number(i).filter(|_| behind));
+        written.chain(given).reduce(f64::max)
     } else {
         None
     }
 }
+
+/// Functions that compare two texts in memory that grows with the product of their lengths.
+const PRODUCTS: &[&str] = &["damerau_levenshtein"];
 
 /// The size of a value, where it is a constant or made from constants.
 fn size(node: &Node, depth: usize) -> Option<f64> {

@@ -181,3 +181,44 @@ async fn views_over_views_end() {
     assert_eq!(run(&session, "FROM a11").await.refusal().rule, Rule::TooComplex);
     assert_eq!(run(&session, "SELECT count(*) FROM a5").await.rows(), [["3"]]);
 }
+
+/// Each names the hidden table, or what its constraints and types hold, where nothing is hidden.
+const TELL_ALL: &[&str] = &[
+    "SHOW TABLES",
+    "SHOW ALL TABLES",
+    "PRAGMA show_tables",
+    "FROM duckdb_tables()",
+    "SELECT expression FROM duckdb_constraints()",
+    "FROM duckdb_columns",
+    "FROM duckdb_types()",
+    "FROM information_schema.columns",
+    "FROM scratch.information_schema.tables",
+    "FROM system.information_schema.tables",
+    "FROM pg_class",
+    "FROM pg_catalog.pg_enum",
+    "SELECT sql FROM sqlite_master",
+    "SELECT pg_get_viewdef(1)",
+    "SELECT (SELECT max(sql) FROM duckdb_tables()) FROM users",
+    "WITH s AS (FROM duckdb_views()) FROM s",
+    "FROM listing",
+    "DESCRIBE FROM duckdb_tables()",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_catalogue_tells_of_a_hidden_table() {
+    let scratch = Scratch::new();
+    scratch.change(
+        "CREATE TABLE secrets (v VARCHAR CHECK (v <> 'canary')); CREATE VIEW listing AS FROM duckdb_tables()",
+    );
+    let session = scratch.session().await;
+    for sql in TELL_ALL {
+        run(&session, sql).await.rows();
+    }
+    let session = scratch.session_under(Policy::default().deny("main.secrets").unwrap()).await;
+    for sql in TELL_ALL {
+        assert_eq!(run(&session, sql).await.refusal().rule, Rule::SecretCatalogue, "{sql}");
+    }
+    for sql in ["DESCRIBE users", "SUMMARIZE users", "PRAGMA table_info('users')", "FROM duckdb_settings()"] {
+        run(&session, sql).await.rows();
+    }
+}

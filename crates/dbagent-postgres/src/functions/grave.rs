@@ -127,7 +127,7 @@ const FILES: &[&str] = &[
     "pg_wal_summary_contents",
     "plpgsql_validator",
 ];
-/// Reach other sessions, the server as a whole, its backups and its replication.
+/// Reach other sessions or show their statements, the server as a whole, its backups and its replication.
 const SERVER: &[&str] = &[
     "pg_backup_start",
     "pg_backup_stop",
@@ -150,6 +150,8 @@ const SERVER: &[&str] = &[
     "pg_replication_origin_drop",
     "pg_replication_slot_advance",
     "pg_start_backup",
+    "pg_stat_get_activity",
+    "pg_stat_get_backend_activity",
     "pg_stop_backup",
     "pg_sync_replication_slots",
     "pg_terminate_backend",

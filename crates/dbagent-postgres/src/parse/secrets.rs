@@ -112,22 +112,27 @@ pub(super) fn read_by(function: &Qualified) -> Option<ObjectName> {
     shows.then(|| ObjectName::within("pg_catalog", "pg_rewrite"))
 }
 
-/// Columns of views over the statistics that show values of the data.
-pub(super) fn sample_columns(name: &ObjectName) -> &'static [&'static str] {
+/// Columns of the catalogue's views that show more than the rest of the view, and what that is.
+pub(super) fn telling_columns(name: &ObjectName) -> (&'static [&'static str], &'static str) {
+    const SAMPLES: &str = "samples of the data of every table";
     if !matches!(name.namespace.as_deref(), None | Some("pg_catalog")) {
-        return &[];
+        return (&[], "");
     }
     match name.name.as_str() {
-        "pg_stats" => &[
-            "most_common_vals",
-            "histogram_bounds",
-            "most_common_elems",
-            "range_bounds_histogram",
-            "range_length_histogram",
-        ],
-        "pg_stats_ext" => &["most_common_vals"],
-        "pg_stats_ext_exprs" => &["most_common_vals", "histogram_bounds", "most_common_elems"],
-        _ => &[],
+        "pg_stat_activity" => (&["query"], "the statements of others, and the passwords in them"),
+        "pg_stats" => (
+            &[
+                "most_common_vals",
+                "histogram_bounds",
+                "most_common_elems",
+                "range_bounds_histogram",
+                "range_length_histogram",
+            ],
+            SAMPLES,
+        ),
+        "pg_stats_ext" => (&["most_common_vals"], SAMPLES),
+        "pg_stats_ext_exprs" => (&["most_common_vals", "histogram_bounds", "most_common_elems"], SAMPLES),
+        _ => (&[], ""),
     }
 }
 

@@ -87,21 +87,21 @@ impl<'t> Walk<'t> {
         self.parsed
     }
 
-    /// Objects to samples of the data in views over the statistics.
+    /// Objects to columns of the catalogue that show samples of the data, or the statements of others.
     fn samples(&mut self) {
         let mut found = Vec::new();
         for (index, object) in self.parsed.objects.iter().enumerate() {
-            let secret = secrets::sample_columns(&object.name);
+            let (secret, what) = secrets::telling_columns(&object.name);
             let shown = self.parsed.columns.iter().find(|c| {
                 let hit = c.column.as_deref().is_none_or(|c| secret.contains(&c));
                 hit && !secret.is_empty() && c.candidates.contains(&index)
             });
             if let Some(shown) = shown {
-                let why = format!("{} shows samples of the data of every table", object.name);
+                let why = format!("{} shows {what}", object.name);
                 found.push(
                     Finding::new(Rule::SecretCatalogue, why, shown.span.or(object.span))
                         .choice("secret_catalog")
-                        .advice("Name the columns you need, without those that list values."),
+                        .advice("Name the columns you need, without that one."),
                 );
             }
         }

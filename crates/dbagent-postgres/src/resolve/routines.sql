@@ -102,6 +102,8 @@ WHERE k.oid >= 16384 AND k.castfunc <> 0
   AND k.castsource IN (SELECT fits.oid FROM fits)
   AND (
     k.casttarget = ANY ($8::oid[])
+    -- to_json and everything that makes JSON look for a cast to json (114) and run it; which do is not asked.
+    OR k.casttarget = 114
     OR (k.castcontext IN ('i', 'a') AND k.casttarget IN (SELECT fits.oid FROM fits))
   )
 ORDER BY 1, 2, 3, 4

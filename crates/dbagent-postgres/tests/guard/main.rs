@@ -12,6 +12,8 @@ mod extensions;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
+mod json_casts;
+#[cfg(test)]
 mod lists;
 #[cfg(test)]
 mod live;

@@ -292,3 +292,15 @@ async fn an_older_server_says_the_same() {
     let lines: Vec<String> = printed.iter().map(|row| format!("{:?}", row[0])).collect();
     assert_eq!(support::DIALECT.read_plan(&lines.join("\n")).len(), 1, "{lines:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_too_deep_to_be_read_is_no_defect() {
+    let Some(db) = Scratch::with("CREATE TABLE one (id integer)").await else { return };
+    let session = db.session().await;
+    let tables: Vec<String> = (0..90).map(|i| format!("one AS a{i}")).collect();
+    let request = Request::text(format!("SELECT 1 FROM {}", tables.join(", ")));
+    let cleared = cleared(&session, request).await;
+    let error = session.explain(&cleared, &call()).await.unwrap_err();
+    assert_eq!(error.kind(), dbagent_core::ErrorKind::TooLarge, "{error}");
+    assert!(error.hint_text().is_some_and(|hint| hint.contains("fewer tables")), "{error}");
+}
