@@ -49,7 +49,9 @@ impl CallContext {
         if self.cancel.is_cancelled() {
             Error::new(ErrorKind::Cancelled, "the call was cancelled").op(operation)
         } else {
-            Error::new(ErrorKind::Timeout, "the time limit passed").op(operation)
+            Error::new(ErrorKind::Timeout, "the time limit passed")
+                .op(operation)
+                .hint("ask for less at once, or allow more time")
         }
     }
 

@@ -187,19 +187,18 @@ const TELL_ALL: &[&str] = &[
     "SHOW TABLES",
     "SHOW ALL TABLES",
     "PRAGMA show_tables",
-    "FROM duckdb_tables()",
+    "SELECT table_name, sql FROM duckdb_tables()",
     "SELECT expression FROM duckdb_constraints()",
-    "FROM duckdb_columns",
-    "FROM duckdb_types()",
+    "SELECT table_name, column_name FROM duckdb_columns",
+    "SELECT type_name, labels FROM duckdb_types()",
     "FROM information_schema.columns",
-    "FROM scratch.information_schema.tables",
     "FROM system.information_schema.tables",
     "FROM pg_class",
     "FROM pg_catalog.pg_enum",
     "SELECT sql FROM sqlite_master",
     "SELECT pg_get_viewdef(1)",
     "SELECT (SELECT max(sql) FROM duckdb_tables()) FROM users",
-    "WITH s AS (FROM duckdb_views()) FROM s",
+    "WITH s AS (SELECT view_name FROM duckdb_views()) FROM s",
     "FROM listing",
     "DESCRIBE FROM duckdb_tables()",
 ];
@@ -208,7 +207,7 @@ const TELL_ALL: &[&str] = &[
 async fn no_catalogue_tells_of_a_hidden_table() {
     let scratch = Scratch::new();
     scratch.change(
-        "CREATE TABLE secrets (v VARCHAR CHECK (v <> 'canary')); CREATE VIEW listing AS FROM duckdb_tables()",
+        "CREATE TABLE secrets (v VARCHAR CHECK (v <> 'canary')); CREATE VIEW listing AS SELECT table_name FROM duckdb_tables()",
     );
     let session = scratch.session().await;
     for sql in TELL_ALL {
@@ -218,7 +217,12 @@ async fn no_catalogue_tells_of_a_hidden_table() {
     for sql in TELL_ALL {
         assert_eq!(run(&session, sql).await.refusal().rule, Rule::SecretCatalogue, "{sql}");
     }
-    for sql in ["DESCRIBE users", "SUMMARIZE users", "PRAGMA table_info('users')", "FROM duckdb_settings()"] {
+    for sql in [
+        "DESCRIBE users",
+        "SUMMARIZE users",
+        "PRAGMA table_info('users')",
+        "SELECT name FROM duckdb_settings()",
+    ] {
         run(&session, sql).await.rows();
     }
 }

@@ -331,7 +331,7 @@ async fn a_search_of_one_column_searches_them_all() {
     let email = "SELECT title FROM f4 WHERE title MATCH 'email:ada'";
     let open = scratch.session().await;
     assert_eq!(run(&open, email).await.rows(), [["hello"]], "the engine looks into the other column");
-    let policy = ["f3.email", "f4.email"].iter().fold(Policy::default(), |p, c| p.deny(c).unwrap());
+    let policy = ["main.f3.email", "main.f4.email"].iter().fold(Policy::default(), |p, c| p.deny(c).unwrap());
     let session = scratch.session_under(policy).await;
     for sql in [
         email,
@@ -346,7 +346,7 @@ async fn a_search_of_one_column_searches_them_all() {
     }
     assert_eq!(run(&session, "SELECT title FROM f4 WHERE title LIKE 'h%'").await.rows(), [["hello"]]);
     // What another table hides is not searched.
-    let session = scratch.session_under(Policy::default().deny("users.email").unwrap()).await;
+    let session = scratch.session_under(Policy::default().deny("main.users.email").unwrap()).await;
     let sql = "SELECT u.id FROM users u JOIN f4 ON f4 MATCH 'hello'";
     assert_eq!(run(&session, sql).await.rows(), [["1"]]);
 }
