@@ -31,7 +31,7 @@ impl Relation {
             _ => ObjectKind::Table,
         };
         let body = body(&row, kind, &name, limits);
-        let aliases = computed(&row.generated, limits);
+        let aliases = computed(&row.generated, &row.columns, limits);
         Self { name, kind, columns: row.columns, aliases, body, kin: row.kin }
     }
 }
@@ -71,12 +71,17 @@ fn body(row: &RelationRow, kind: ObjectKind, name: &ObjectName, limits: Limits) 
 
 /// Generated columns with the columns that they are computed from: who may not see the one may not see the
 /// other.
-fn computed(generated: &[(String, String)], limits: Limits) -> Vec<(String, String)> {
+fn computed(generated: &[(String, String)], all: &[String], limits: Limits) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     for (column, expression) in generated {
-        let Ok(parsed) = parse::expression(expression, limits) else { continue };
-        let from = parsed.columns.into_iter().filter_map(|c| c.column);
-        pairs.extend(from.map(|from| (column.clone(), from)));
+        let from: Vec<String> = match parse::expression(expression, limits) {
+            Ok(parsed) if parsed.columns_known => {
+                parsed.columns.into_iter().filter_map(|c| c.column).collect()
+            }
+            // Nobody can tell: any other column may be in it. A newer server writes what our grammar cannot read.
+            Ok(_) | Err(_) => all.iter().filter(|c| *c != column).cloned().collect(),
+        };
+        pairs.extend(from.into_iter().map(|from| (column.clone(), from)));
     }
     pairs
 }
@@ -114,4 +119,21 @@ pub(super) fn merged(bodies: Vec<Parsed>) -> Option<Parsed> {
         }
     }
     Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_computed_by_what_cannot_be_read_is_computed_from_all() {
+        let all = ["a", "b", "c"].map(str::to_owned);
+        let of = |expression: &str| {
+            let generated = [("c".to_owned(), expression.to_owned())];
+            let pairs = computed(&generated, &all, Limits::of_definition(10_000));
+            pairs.into_iter().map(|(_, from)| from).collect::<Vec<_>>()
+        };
+        assert_eq!(of("(a + 1)"), ["a"]);
+        assert_eq!(of("(a +++ of the future (("), ["a", "b"]);
+    }
 }
