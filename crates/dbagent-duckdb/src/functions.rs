@@ -31,6 +31,11 @@ pub(crate) fn is_secret(name: &str) -> bool {
     SECRET.iter().any(|s| s.eq_ignore_ascii_case(name))
 }
 
+/// Whether a function in FROM reads whatever table or file its argument names.
+pub(crate) fn reads_by_argument(name: &str) -> bool {
+    ["histogram", "histogram_values"].iter().any(|n| n.eq_ignore_ascii_case(name))
+}
+
 /// Whether a function in FROM shows the catalogue.
 pub(crate) fn is_catalogue(name: &str) -> bool {
     let name = name.to_ascii_lowercase();

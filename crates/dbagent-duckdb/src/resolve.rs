@@ -243,6 +243,7 @@ fn merge(into: &mut Parsed, parsed: &Parsed) {
         into.class = parsed.class;
     }
     into.objects.extend(parsed.objects.iter().cloned());
+    into.tell_all.extend(parsed.tell_all.iter().map(|index| index + shift));
     into.columns.extend(parsed.columns.iter().cloned().map(|mut column| {
         for candidate in &mut column.candidates {
             *candidate += shift;

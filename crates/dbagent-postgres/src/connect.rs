@@ -21,6 +21,8 @@ pub(crate) struct Facts {
     pub(crate) schemas: Vec<String>,
     /// The search path that every transaction pins: the catalogue first, temporary objects last.
     pub(crate) search_path: String,
+    /// The schemas of that path without the temporary ones, as an array of the server's own spelling.
+    pub(crate) path: String,
     /// How many of its smallest units make one of `money`.
     pub(crate) money: i64,
     /// The encoding that the database keeps names and texts in.
@@ -36,6 +38,9 @@ const FACTS: &str = "SELECT pg_catalog.current_setting('server_version') AS vers
      pg_catalog.concat_ws(', ', 'pg_catalog', (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(s), ', ') \
            FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s \
            WHERE pg_catalog.left(s::pg_catalog.text, 3) OPERATOR(pg_catalog.<>) 'pg_'), 'pg_temp') AS search_path, \
+     pg_catalog.array_prepend('pg_catalog'::pg_catalog.text, \
+           ARRAY(SELECT s::pg_catalog.text FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s \
+                 WHERE pg_catalog.left(s::pg_catalog.text, 3) OPERATOR(pg_catalog.<>) 'pg_'))::pg_catalog.text AS path, \
      pg_catalog.money(1) AS money, pg_catalog.current_setting('server_encoding') AS encoding";
 
 /// Opens one connection to the first host that will do.
@@ -148,6 +153,7 @@ pub(crate) async fn facts(conn: &mut PgConnection) -> Result<Facts> {
             standby: row.try_get("standby")?,
             schemas: row.try_get("schemas")?,
             search_path: row.try_get("search_path")?,
+            path: row.try_get("path")?,
             money: money.filter(|units| *units > 0).unwrap_or(100),
             encoding: row.try_get("encoding")?,
         })

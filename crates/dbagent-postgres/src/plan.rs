@@ -24,17 +24,25 @@ const AS_TEXT: &str = "EXPLAIN ";
 
 /// Rows that a table has by its statistics, and the memory that one hash may take.
 const STATISTICS: &str = "SELECT n.nspname::text, c.relname::text, c.reltuples::float8, \
-     pg_size_bytes(current_setting('work_mem'))::float8 \
-       * coalesce(current_setting('hash_mem_multiplier', true)::float8, 1) \
-     FROM unnest($1::text[], $2::text[]) AS w(s, t) \
-     JOIN pg_namespace n ON n.nspname = w.s JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.t";
+     pg_catalog.pg_size_bytes(pg_catalog.current_setting('work_mem'))::float8 OPERATOR(pg_catalog.*) \
+       coalesce(pg_catalog.current_setting('hash_mem_multiplier', true)::float8, 1) \
+     FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS w(s, t) \
+     JOIN pg_catalog.pg_namespace n ON n.nspname OPERATOR(pg_catalog.=) w.s \
+     JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) n.oid \
+       AND c.relname OPERATOR(pg_catalog.=) w.t";
 
 /// What stands against an index on a column: its type, where it is compared as text, or that there is one.
-const COLUMNS: &str = "SELECT w.s, w.t, w.a, t.typname = 'varchar', EXISTS (SELECT FROM pg_index i \
-       WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL AND i.indkey[0] = a.attnum) \
-     FROM unnest($1::text[], $2::text[], $3::text[]) AS w(s, t, a) \
-     JOIN pg_namespace n ON n.nspname = w.s JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.t \
-     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = w.a JOIN pg_type t ON t.oid = a.atttypid";
+const COLUMNS: &str = "SELECT w.s, w.t, w.a, t.typname OPERATOR(pg_catalog.=) 'varchar'::name, \
+     EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid AND i.indisvalid \
+       AND i.indpred IS NULL AND i.indkey[0] OPERATOR(pg_catalog.=) a.attnum) \
+     FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), \
+       pg_catalog.unnest($3::text[])) AS w(s, t, a) \
+     JOIN pg_catalog.pg_namespace n ON n.nspname OPERATOR(pg_catalog.=) w.s \
+     JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) n.oid \
+       AND c.relname OPERATOR(pg_catalog.=) w.t \
+     JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) c.oid \
+       AND a.attname OPERATOR(pg_catalog.=) w.a \
+     JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid";
 
 /// Estimates a query: rows that come out, rows that are read for it, bytes, cost.
 ///

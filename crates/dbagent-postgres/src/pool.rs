@@ -20,7 +20,7 @@ use tokio::time::{timeout, timeout_at};
 use crate::connect::{Facts, connect};
 use crate::error::{self, Phase, is_lost, translate_hiding};
 use crate::options::Place;
-use crate::transaction;
+use crate::transaction::{self, Texts};
 
 /// An idle connection that was not used for this long is asked whether it still lives.
 const STALE: Duration = Duration::from_secs(30);
@@ -122,13 +122,25 @@ impl Pool {
     /// # Errors
     /// [`ErrorKind::TooManyConnections`] when none became free in time; what the server says.
     pub(crate) async fn link(&self, call: &CallContext, operation: &'static str) -> Result<Link> {
+        self.link_for(Texts::Judged, call, operation).await
+    }
+
+    /// The same for texts of our own that the guard relies on.
+    ///
+    /// # Errors
+    /// As [`link`](Self::link).
+    pub(crate) async fn own_link(&self, call: &CallContext, operation: &'static str) -> Result<Link> {
+        self.link_for(Texts::Own, call, operation).await
+    }
+
+    async fn link_for(&self, texts: Texts, call: &CallContext, operation: &'static str) -> Result<Link> {
         let shared = &self.shared;
         let permit = shared.permits.take(call, operation).await?;
         let opened = call.bound(operation, async {
             loop {
                 let (mut conn, reused) = shared.take().await?;
-                let path = &shared.facts.search_path;
-                match transaction::begin(&mut conn, path, call.remaining(), shared.keeps_statements()).await {
+                let (facts, keeps) = (&shared.facts, shared.keeps_statements());
+                match transaction::begin(&mut conn, facts, texts, call.remaining(), keeps).await {
                     Ok(pid) => return Ok((conn, pid)),
                     // It was cut while it was idle: the next one, or a new one.
                     Err(e) if reused && is_lost(&e) => {}
@@ -137,7 +149,8 @@ impl Pool {
             }
         });
         let (conn, pid) = opened.await??;
-        Ok(Link { conn: Some(conn), pid, running: false, shared: Arc::clone(shared), permit: Some(permit) })
+        let shared = Arc::clone(shared);
+        Ok(Link { conn: Some(conn), pid, texts, running: false, shared, permit: Some(permit) })
     }
 
     /// A connection beside the pool, without limits and without a transaction, that nobody gives back: to try
@@ -335,6 +348,7 @@ async fn answered(conn: &mut PgConnection) -> bool {
 pub(crate) struct Link {
     conn: Option<Conn>,
     pid: i32,
+    texts: Texts,
     running: bool,
     shared: Arc<Shared>,
     permit: Option<Permit>,
@@ -384,13 +398,12 @@ impl Link {
     /// # Errors
     /// What the server says.
     pub(crate) async fn renew(&mut self, call: &CallContext) -> Result<()> {
-        let shared = Arc::clone(&self.shared);
+        let (shared, texts) = (Arc::clone(&self.shared), self.texts);
         let conn = self.start()?;
         let begun = call.bound("read", async {
             conn.clear_cached_statements().await?;
             transaction::reset(conn).await?;
-            let path = &shared.facts.search_path;
-            transaction::begin(conn, path, call.remaining(), shared.keeps_statements()).await
+            transaction::begin(conn, &shared.facts, texts, call.remaining(), shared.keeps_statements()).await
         });
         let begun = begun.await?;
         self.pid = self.done(begun, call, "read")?;

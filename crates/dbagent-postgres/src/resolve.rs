@@ -244,19 +244,16 @@ impl Known {
         names: &Names,
         next: &mut Wanted,
     ) -> Result<()> {
-        // The name of a type, called like a function, is a cast.
-        let named: Vec<(&Called, &Qualified)> = called
+        // The name of a type, called like a function or written like a field, is a cast.
+        let named: Vec<(&Called, Qualified)> = called
             .iter()
             .filter_map(|c| match c {
-                Called::Type(name) | Called::Function(name) => Some((c, name)),
-                Called::Operator(_)
-                | Called::Attribute(_)
-                | Called::Field(_)
-                | Called::Implicit
-                | Called::Untyped(..) => None,
+                Called::Type(name) | Called::Function(name) => Some((c, name.clone())),
+                Called::Field(name) => Some((c, Qualified::bare(name))),
+                Called::Operator(_) | Called::Attribute(_) | Called::Implicit | Called::Untyped(..) => None,
             })
             .collect();
-        let asked: Vec<Qualified> = named.iter().map(|(_, name)| (*name).clone()).collect();
+        let asked: Vec<Qualified> = named.iter().map(|(_, name)| name.clone()).collect();
         let reached: Vec<u32> = self.reached.iter().copied().collect();
         let values: Vec<u32> = self.values.types.iter().copied().collect();
         let rows = catalogue::types(connection, &asked, row_types, names, &reached, &values).await;

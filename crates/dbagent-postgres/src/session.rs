@@ -155,7 +155,7 @@ impl Session for PostgresSession {
         if let Some(kept) = self.kept(needs) {
             return Ok(kept);
         }
-        let mut link = self.pool.link(call, "resolve").await?;
+        let mut link = self.pool.own_link(call, "resolve").await?;
         let mut left = read::NAMES;
         let resolution = loop {
             let resolved = call.bound("resolve", resolve::resolve(link.start()?, needs, self.limits)).await?;

@@ -5,6 +5,8 @@ use std::time::Duration;
 use sqlx::postgres::PgConnection;
 use sqlx::{Executor as _, Row as _};
 
+use crate::connect::Facts;
+
 /// How much longer than the client the server waits before it gives up by itself.
 const MARGIN: Duration = Duration::from_millis(250);
 /// How long a lock is waited for.
@@ -20,7 +22,7 @@ const SETTINGS: &str = "SELECT pg_catalog.pg_backend_pid() AS pid, \
      pg_catalog.set_config('statement_timeout', $1, true), \
      pg_catalog.set_config('lock_timeout', $2, true), \
      pg_catalog.set_config('idle_in_transaction_session_timeout', $3, true), \
-     pg_catalog.set_config('search_path', $4, true), \
+     pg_catalog.set_config('search_path', $4, true), pg_catalog.set_config('dbagent.schemas', $5, true), \
      pg_catalog.set_config('client_encoding', CASE pg_catalog.current_setting('server_encoding') \
                            WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END, true), \
      pg_catalog.set_config('default_transaction_read_only', 'on', true), \
@@ -37,16 +39,30 @@ const SETTINGS: &str = "SELECT pg_catalog.pg_backend_pid() AS pid, \
      pg_catalog.set_config('bytea_output', 'hex', true), \
      pg_catalog.set_config('extra_float_digits', '1', true)";
 
+/// Where our own texts find functions and operators: an exact match of a user's would win over one of Postgres'
+/// own that only fits.
+pub(crate) const OWN_PATH: &str = "pg_catalog, pg_temp";
+
 /// What stays after a transaction was rolled back: locks that a session holds by itself, and what it listens
 /// to. One message, so that behind a pooler all of it reaches the server that the transaction ran on.
 const RESET: &str = "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all(); UNLISTEN *";
+
+/// What the texts of a transaction are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Texts {
+    /// Those of a request, whose names mean what they mean to the account.
+    Judged,
+    /// Our own, that the guard relies on: no function or operator of a user is in reach of their names.
+    Own,
+}
 
 /// Begins a transaction and returns the process of the server that runs it.
 ///
 /// The simple protocol carries constant texts of ours and nothing else.
 pub(crate) async fn begin(
     conn: &mut PgConnection,
-    search_path: &str,
+    facts: &Facts,
+    texts: Texts,
     limit: Duration,
     persistent: bool,
 ) -> sqlx::Result<i32> {
@@ -55,7 +71,11 @@ pub(crate) async fn begin(
         .bind(milliseconds(limit.saturating_add(MARGIN)))
         .bind(milliseconds(LOCK_WAIT.min(limit)))
         .bind(milliseconds(IDLE.max(limit.saturating_add(MARGIN))))
-        .bind(search_path)
+        .bind(match texts {
+            Texts::Judged => facts.search_path.as_str(),
+            Texts::Own => OWN_PATH,
+        })
+        .bind(&facts.path)
         .persistent(persistent)
         .fetch_one(conn)
         .await?;

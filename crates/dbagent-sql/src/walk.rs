@@ -39,6 +39,10 @@ const MAX_CANDIDATES: usize = 100_000;
 /// read the one before twice took all of a server's memory.
 const MAX_COPIED: usize = 20_000;
 
+/// How often a common table expression may be read before it is defined, as only those that recurse into each
+/// other do. How much that copies is not known there.
+const MAX_AHEAD: usize = 2;
+
 /// What one walk works under.
 pub(crate) struct Under<'a> {
     pub(crate) grammar: &'a SqlGrammar,
@@ -105,6 +109,8 @@ pub(crate) struct Walk<'a> {
     expanded: usize,
     /// How many of them are copies: the first to read one needs none.
     copied: usize,
+    /// How often one is read that is defined further on.
+    ahead: usize,
     /// Whether the next name in FROM is what the statement changes.
     changing: bool,
 }
@@ -123,6 +129,7 @@ impl<'a> Walk<'a> {
             positional: 0,
             expanded: 0,
             copied: 0,
+            ahead: 0,
             changing: false,
         }
     }
@@ -181,6 +188,16 @@ impl Walk<'_> {
             );
             let finding = Finding::new(Rule::TooComplex, what, self.place_of(name));
             self.finding(finding.advice("Read each common table expression fewer times."));
+        }
+    }
+
+    /// Counts a reading of a common table expression whose size is not known yet.
+    fn ahead(&mut self, name: &sqlparser::ast::ObjectName) {
+        self.ahead += 1;
+        if self.ahead == MAX_AHEAD + 1 {
+            let what = "common table expressions read ones that are defined behind them";
+            let finding = Finding::new(Rule::TooComplex, what, self.place_of(name));
+            self.finding(finding.advice("Define each common table expression before those that read it."));
         }
     }
 

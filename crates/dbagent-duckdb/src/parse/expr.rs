@@ -278,6 +278,11 @@ impl Walk<'_> {
         if let Some(message) = sizes::too_large(name, node).filter(|_| !in_from) {
             self.find(Finding::new(Rule::SizeCap, message, span).choice("size_cap"));
         }
+        if in_from && functions::reads_by_argument(name) {
+            let what = format!("{name} in FROM reads a table that only its argument names");
+            let advice = "Call histogram(column) as an aggregate, in SELECT.";
+            self.find(Finding::new(Rule::UnknownFunction, what, span).advice(advice));
+        }
         if let Some(special) = special::table_argument(name) {
             self.named_table(special, arguments, span);
         } else if in_from && functions::is_catalogue(name) {

@@ -201,13 +201,17 @@ const TELL_ALL: &[&str] = &[
     "WITH s AS (SELECT view_name FROM duckdb_views()) FROM s",
     "FROM listing",
     "DESCRIBE FROM duckdb_tables()",
+    "FROM listed()",
+    "SELECT how_many()",
 ];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_catalogue_tells_of_a_hidden_table() {
     let scratch = Scratch::new();
     scratch.change(
-        "CREATE TABLE secrets (v VARCHAR CHECK (v <> 'canary')); CREATE VIEW listing AS SELECT table_name FROM duckdb_tables()",
+        "CREATE TABLE secrets (v VARCHAR CHECK (v <> 'canary')); CREATE VIEW listing AS SELECT table_name FROM duckdb_tables();
+         CREATE MACRO listed() AS TABLE SELECT table_name FROM duckdb_tables();
+         CREATE MACRO how_many() AS (SELECT count(*) FROM duckdb_columns())",
     );
     let session = scratch.session().await;
     for sql in TELL_ALL {

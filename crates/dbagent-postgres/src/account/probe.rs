@@ -76,6 +76,11 @@ enum Tried {
 /// # Errors
 /// What the server says of the questions about the account; a refused try is an answer.
 pub(crate) async fn probe(connection: &mut PgConnection) -> Result<Probe, sqlx::Error> {
+    // No function or operator of somebody else is in reach of the names in these texts.
+    sqlx::query("SELECT pg_catalog.set_config('search_path', $1, false)")
+        .bind(crate::transaction::OWN_PATH)
+        .execute(&mut *connection)
+        .await?;
     let who = Who::ask(connection).await?;
     let transport = transport(connection).await?;
     let powers = vec![

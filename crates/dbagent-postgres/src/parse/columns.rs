@@ -49,7 +49,9 @@ impl Walk<'_> {
                         let row = self.behind(qualifier, env);
                         self.column(row, None, span);
                     }
-                    self.attribute(Called::Attribute(name.to_owned()), name, span);
+                    let of_function = self.scopes.is_function(env.scope, qualifier);
+                    let called = if of_function { Called::Field } else { Called::Attribute };
+                    self.attribute(called(name.to_owned()), name, span);
                 }
             }
             _ => self.unknown("this name", span),

@@ -36,7 +36,7 @@ impl Walk<'_> {
             let OnConflictClause { action: _, infer, target_list, where_clause, location: _ } =
                 conflict.as_ref();
             if let Some(scope) = inside.scope {
-                let excluded = Source { name: Some("excluded".to_owned()), objects: object.clone() };
+                let excluded = Source::of("excluded".to_owned(), object.clone());
                 self.scopes.add(scope, excluded);
             }
             if let Some(InferClause { index_elems, where_clause, conname: _, location: _ }) = infer.as_deref()
@@ -125,7 +125,7 @@ impl Walk<'_> {
         };
         let object = vec![self.written_object(relation)];
         let name = relation.alias.as_ref().map_or(&relation.relname, |a| &a.aliasname);
-        self.scopes.add(scope, Source { name: Some(name.clone()), objects: object.clone() });
+        self.scopes.add(scope, Source::of(name.clone(), object.clone()));
         (inside, object)
     }
 
@@ -186,7 +186,7 @@ impl Walk<'_> {
         }
         if let Some(scope) = env.scope {
             for name in names {
-                self.scopes.add(scope, Source { name: Some(name), objects: object.to_vec() });
+                self.scopes.add(scope, Source::of(name, object.to_vec()));
             }
         }
         self.exprs(exprs, env);

@@ -62,7 +62,11 @@ impl Walk<'_> {
                     self.table_function(item, later);
                 }
                 self.column_definitions(coldeflist);
-                self.derived(alias.as_ref(), inside)
+                if let Some(scope) = inside.scope {
+                    let name = alias.as_ref().map(|a| a.aliasname.clone());
+                    self.scopes.add(scope, Source { is_function: true, ..Source::derived(name) });
+                }
+                Vec::new()
             }
             Some(NodeEnum::RangeTableFunc(table)) => {
                 self.xml_table(table, later);
@@ -126,7 +130,7 @@ impl Walk<'_> {
             self.renamed(alias, &objects);
             // The names inside stay visible; with an alias they have one more.
             if let Some(scope) = inside.scope {
-                let source = Source { name: Some(alias.aliasname.clone()), objects: objects.clone() };
+                let source = Source::of(alias.aliasname.clone(), objects.clone());
                 self.scopes.add(scope, source);
             }
         }
@@ -144,7 +148,7 @@ impl Walk<'_> {
             self.renamed(alias, &objects);
         }
         if let Some(scope) = inside.scope {
-            self.scopes.add(scope, Source { name: Some(name), objects: objects.clone() });
+            self.scopes.add(scope, Source::of(name, objects.clone()));
         }
         objects
     }

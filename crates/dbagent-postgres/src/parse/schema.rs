@@ -65,7 +65,7 @@ impl Walk<'_> {
         let env = Env { scope: Some(scope), ctes: None };
         if let Some(relation) = relation {
             let object = self.written_object(relation);
-            self.scopes.add(scope, Source { name: Some(relation.relname.clone()), objects: vec![object] });
+            self.scopes.add(scope, Source::of(relation.relname.clone(), vec![object]));
         }
         if partbound.is_some() || partspec.is_some() || !inh_relations.is_empty() {
             return self.unjudged_change();
@@ -109,7 +109,7 @@ impl Walk<'_> {
         let mut object = Vec::new();
         if let Some(relation) = &create.relation {
             object.push(self.written_object(relation));
-            let source = Source { name: Some(relation.relname.clone()), objects: object.clone() };
+            let source = Source::of(relation.relname.clone(), object.clone());
             self.scopes.add(scope, source);
         }
         for element in create.index_params.iter().chain(&create.index_including_params) {

@@ -18,12 +18,19 @@ pub(super) struct Source {
     pub(super) name: Option<String>,
     /// Indexes of the objects behind it; none behind a sub-select.
     pub(super) objects: Vec<usize>,
+    /// Whether it is a function, whose row may be one plain value.
+    pub(super) is_function: bool,
 }
 
 impl Source {
+    /// An item over objects.
+    pub(super) fn of(name: String, objects: Vec<usize>) -> Self {
+        Self { name: Some(name), objects, is_function: false }
+    }
+
     /// An item whose columns were checked where they are defined.
     pub(super) fn derived(name: Option<String>) -> Self {
-        Self { name, objects: Vec::new() }
+        Self { name, ..Self::default() }
     }
 }
 
@@ -79,6 +86,13 @@ impl Scopes {
             }
         }
         found
+    }
+
+    /// Whether a qualifier is, or may be, the result of a function.
+    pub(super) fn is_function(&self, scope: Option<usize>, name: &str) -> bool {
+        let sources = self.chain(scope).flat_map(|s| &s.sources);
+        let mut named = sources.filter(|source| source.name.as_deref() == Some(name)).peekable();
+        named.peek().is_none() || named.any(|source| source.is_function)
     }
 
     fn chain(&self, scope: Option<usize>) -> impl Iterator<Item = &Scope> {

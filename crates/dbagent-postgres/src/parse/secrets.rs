@@ -120,6 +120,7 @@ pub(super) fn telling_columns(name: &ObjectName) -> (&'static [&'static str], &'
     }
     match name.name.as_str() {
         "pg_stat_activity" => (&["query"], "the statements of others, and the passwords in them"),
+        "pg_attribute" => (&["attmissingval"], SAMPLES),
         "pg_stats" => (
             &[
                 "most_common_vals",

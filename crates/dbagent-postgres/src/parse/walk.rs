@@ -234,6 +234,11 @@ impl<'t> Walk<'t> {
                     return constant.isnull || matches!(constant.val, None | Some(a_const::Val::Sval(_)));
                 }
                 Some(NodeEnum::ParamRef(_) | NodeEnum::RowExpr(_)) => return true,
+                // A cast to `unknown` leaves a constant as it was.
+                Some(NodeEnum::TypeCast(cast)) => {
+                    let name = cast.type_name.as_ref().and_then(|t| t.names.last()).and_then(string);
+                    return name == Some("unknown");
+                }
                 Some(NodeEnum::ColumnRef(column)) => {
                     return match column.fields.as_slice() {
                         [only] => {

@@ -2,7 +2,9 @@
 -- $1 schemas, NULL where none is named; $2 names; $3 whether policies count only where they apply to this
 -- account (below a view they apply to its owner).
 WITH path AS (
-  SELECT s.name, s.place FROM unnest(current_schemas(true)::text[]) WITH ORDINALITY AS s (name, place)
+  SELECT s.name, s.place FROM unnest(
+    current_setting('dbagent.schemas')::text[] || pg_catalog.pg_my_temp_schema()::regnamespace::text
+  ) WITH ORDINALITY AS s (name, place)
 )
 SELECT
   i.place::int4 AS place,

@@ -25,7 +25,8 @@ strange AS (
 path AS (
   SELECT n.oid
   FROM pg_catalog.pg_namespace AS n
-  WHERE n.nspname::text = ANY (current_schemas(true)::text[])
+  WHERE n.nspname::text = ANY (current_setting('dbagent.schemas')::text[])
+    OR n.oid = pg_catalog.pg_my_temp_schema()
 )
 SELECT
   'function'::text AS kind,
@@ -94,7 +95,7 @@ JOIN pg_catalog.pg_type AS t ON t.oid = p.proargtypes[0]
 WHERE p.pronamespace IN (SELECT path.oid FROM path)
   AND p.prokind IN ('f', 'a')
   AND p.pronargs - p.pronargdefaults <= 1
-  AND (NOT i.is_row OR t.oid >= 16384 OR t.typtype = 'p')
+  AND (NOT i.is_row OR t.oid >= 16384 OR t.typtype IN ('c', 'p'))
 UNION
 SELECT 'cast', 0, k.castfunc, k.castsource IN (SELECT strange.oid FROM strange)
 FROM pg_catalog.pg_cast AS k
@@ -102,8 +103,9 @@ WHERE k.oid >= 16384 AND k.castfunc <> 0
   AND k.castsource IN (SELECT fits.oid FROM fits)
   AND (
     k.casttarget = ANY ($8::oid[])
-    -- to_json and everything that makes JSON look for a cast to json (114) and run it; which do is not asked.
-    OR k.casttarget = 114
+    -- to_json and everything that makes JSON look for a cast to json (114) and run it, quote_literal and its like
+    -- one to text (25); which do is not asked.
+    OR k.casttarget IN (25, 114)
     OR (k.castcontext IN ('i', 'a') AND k.casttarget IN (SELECT fits.oid FROM fits))
   )
 ORDER BY 1, 2, 3, 4

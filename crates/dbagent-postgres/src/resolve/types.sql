@@ -5,7 +5,9 @@
 -- A value comes from a column, a cast or a function. A function that must be given a value of the type that it
 -- returns makes none by itself, unless what it is given there has no type.
 WITH RECURSIVE path AS (
-  SELECT s.name, s.place FROM unnest(current_schemas(true)::text[]) WITH ORDINALITY AS s (name, place)
+  SELECT s.name, s.place FROM unnest(
+    current_setting('dbagent.schemas')::text[] || pg_catalog.pg_my_temp_schema()::regnamespace::text
+  ) WITH ORDINALITY AS s (name, place)
 ),
 named AS (
   SELECT i.place, t.oid
@@ -67,8 +69,7 @@ reached (oid, named, value) AS (
     UNION ALL
     SELECT a.atttypid
     FROM pg_catalog.pg_attribute AS a
-    WHERE t.typtype = 'c' AND t.oid >= 16384
-      AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
     UNION ALL
     SELECT r.rngsubtype
     FROM pg_catalog.pg_range AS r
@@ -76,9 +77,10 @@ reached (oid, named, value) AS (
     UNION ALL
     SELECT k.casttarget
     FROM pg_catalog.pg_cast AS k
-    WHERE k.oid >= 16384 AND k.castcontext = 'i' AND k.castsource = t.oid
+    WHERE k.oid >= 16384 AND k.castcontext = 'i' AND k.castsource = t.oid AND t.oid >= 16384
   ) AS next (oid)
-  WHERE t.oid >= 16384
+  -- Casting to an array, a row or a domain casts to what is in it, also where the type is Postgres' own.
+  WHERE t.oid >= 16384 OR reached.named
 )
 SELECT
   (SELECT min(n.place) FROM named AS n WHERE n.oid = t.oid)::int4 AS place,
@@ -95,7 +97,9 @@ SELECT
       CASE WHEN r.named THEN t.typmodin::oid END,
       t.typoutput::oid,
       t.typsend::oid,
-      (SELECT g.rngcanonical::oid FROM pg_catalog.pg_range AS g WHERE g.rngtypid = t.oid)
+      (SELECT g.rngcanonical::oid FROM pg_catalog.pg_range AS g WHERE g.rngtypid = t.oid),
+      -- The planner asks it how far apart two bounds are.
+      (SELECT g.rngsubdiff::oid FROM pg_catalog.pg_range AS g WHERE g.rngtypid = t.oid)
     ]) AS f (oid)
     WHERE f.oid >= 16384
   ), ARRAY[]::oid[]) AS routines,

@@ -25,3 +25,5 @@ mod spatial;
 mod state;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod unseen;

@@ -99,6 +99,10 @@ pub(crate) const WITH_EXTENSIONS: &str = "DBAGENT_TEST_POSTGRES_EXTENSIONS_URL";
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
+/// What a session sets beside that for the guard's own questions.
+const RESOLVE: &[&str] =
+    &["SET LOCAL search_path = pg_catalog, pg_temp", "SET LOCAL dbagent.schemas = '{pg_catalog,public}'"];
+
 /// The statements by which a connection is hardened, as a session hardens it.
 pub(crate) const HARDEN: &[&str] = &[
     "BEGIN READ ONLY",
@@ -199,7 +203,7 @@ impl Scratch {
             Ok(parsed) => parsed,
             Err(e) => return Judged::Refused(Refusal::new(Rule::Syntax, e.to_string())),
         };
-        for sql in HARDEN {
+        for sql in HARDEN.iter().chain(RESOLVE) {
             execute(&mut self.connection, sql).await.expect("a hardened transaction");
         }
         let resolution = dbagent_postgres::guard::resolve(

@@ -98,6 +98,12 @@ impl Walk<'_> {
             _ => Read::none(CteMatch::No),
         };
         self.written_out_by(read, name);
+        if let [ObjectNamePart::Identifier(ident)] = name.0.as_slice()
+            && read.matched != CteMatch::Yes
+            && self.scope.comes(ident, folding)
+        {
+            self.ahead(name);
+        }
         if read.matched != CteMatch::Yes {
             source.objects.extend(self.named_object(name, false));
         }

@@ -78,7 +78,13 @@ impl Walk<'_> {
     fn with(&mut self, with: &With) {
         let With { with_token: _, recursive, cte_tables } = with;
         let sees_itself = *recursive || self.grammar().recursion_rule() == Recursion::Always;
+        if *recursive {
+            self.scope.announce(cte_tables.iter().rev().map(|cte| &cte.alias.name));
+        }
         for cte in cte_tables {
+            if *recursive {
+                self.scope.arrived();
+            }
             let Cte { alias, query, from, materialized: _, closing_paren_token: _ } = cte;
             if let Some(from) = from {
                 self.unknown("FROM behind a common table expression", self.place(from));

@@ -10,6 +10,8 @@ pub(super) struct Scope {
     frames: Vec<Frame>,
     /// Common table expressions, the innermost last.
     ctes: Vec<Cte>,
+    /// Names of those that a WITH RECURSIVE defines further on, and that the ones before may read.
+    coming: Vec<Word>,
     ids: usize,
 }
 
@@ -252,6 +254,24 @@ impl Scope {
             // What it reads of itself is read in turns, and never copied.
             (cte.parts, cte.was_read) = (parts, false);
         }
+    }
+
+    /// Says which common table expressions come, in reverse order, and returns how many were said before.
+    pub(super) fn announce<'n>(&mut self, names: impl Iterator<Item = &'n Ident>) -> usize {
+        let before = self.coming.len();
+        self.coming.extend(names.map(Word::from));
+        before
+    }
+
+    /// The next of those that come is there.
+    pub(super) fn arrived(&mut self) {
+        self.coming.pop();
+    }
+
+    /// Whether a bare name is that of a common table expression that comes further on.
+    pub(super) fn comes(&self, name: &Ident, folding: Folding) -> bool {
+        let name = Word::from(name);
+        self.coming.iter().any(|cte| name.is_cte(cte, folding) != CteMatch::No)
     }
 
     /// How many common table expressions are visible.

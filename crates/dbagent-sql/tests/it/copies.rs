@@ -55,3 +55,23 @@ fn expressions_inside_count_as_well_as_tables() {
     let text = format!("WITH big AS (SELECT {many} AS x) SELECT 1 FROM {}", reads[..20].join(", "));
     assert_eq!(findings(&text), []);
 }
+
+/// MariaDB lets those of a WITH RECURSIVE read what is defined behind them.
+#[test]
+fn what_is_defined_further_on_is_read_twice_and_no_more() {
+    let backward = |levels: usize| {
+        let mut text = "WITH RECURSIVE ".to_owned();
+        for level in (1..levels).rev() {
+            text += &format!("a{level} AS (SELECT r0.x FROM a{0} r0, a{0} r1), ", level - 1);
+        }
+        text + &format!("a0 AS (SELECT id AS x FROM users) SELECT count(*) FROM a{}", levels - 1)
+    };
+    assert_eq!(findings(&backward(2)), []);
+    for levels in [3, 12, 40] {
+        let found = findings(&backward(levels));
+        assert_eq!(found.first().map(|f| f.rule), Some(Rule::TooComplex), "{levels}: {found:?}");
+    }
+    let mutual = "WITH RECURSIVE even AS (SELECT 0 AS n UNION SELECT n + 1 FROM odd), \
+                  odd AS (SELECT n + 1 AS n FROM even WHERE n < 9) SELECT * FROM even";
+    assert_eq!(findings(mutual), []);
+}

@@ -155,10 +155,11 @@ impl Walk<'_, '_> {
                 _ => return,
             }
         };
-        // A bare name is that of a table, or of a column of any.
-        let named = self.scopes.named(env.scope, &name.text);
-        let candidates = named.unwrap_or_else(|| self.scopes.visible(env.scope));
-        self.column_of(candidates, None, name.span);
+        match self.scopes.named(env.scope, &name.text).filter(|objects| !objects.is_empty()) {
+            Some(objects) => self.column_of(objects, None, name.span),
+            // The column of a sub-select or of a common table expression may be one of any table.
+            None => self.searches.push(name.span),
+        }
     }
 
     fn binary(&mut self, operator: Operator) {

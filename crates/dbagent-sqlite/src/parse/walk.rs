@@ -21,17 +21,30 @@ pub(super) struct Walk<'t, 'm> {
     pub(super) scopes: Scopes,
     select_depth: usize,
     candidates: usize,
+    /// Where a MATCH searches something that no table here is called.
+    pub(super) searches: Vec<Option<Span>>,
     /// Whether the walk is inside the definition of a trigger, where `RAISE` has a meaning.
     pub(super) in_trigger: bool,
 }
 
 impl<'t, 'm> Walk<'t, 'm> {
     pub(super) fn new(marks: &'m Marks<'t>, parsed: Parsed) -> Self {
-        Self { marks, parsed, scopes: Scopes::default(), select_depth: 0, candidates: 0, in_trigger: false }
+        Self {
+            marks,
+            parsed,
+            scopes: Scopes::default(),
+            select_depth: 0,
+            candidates: 0,
+            searches: Vec::new(),
+            in_trigger: false,
+        }
     }
 
     /// The result, its parts in the order of the text.
     pub(super) fn finish(mut self) -> Parsed {
+        for span in std::mem::take(&mut self.searches) {
+            self.column_of((0..self.parsed.objects.len()).collect(), None, span);
+        }
         let mut order: Vec<usize> = (0..self.parsed.objects.len()).collect();
         let place = |span: Option<Span>| span.map_or(usize::MAX, |s| s.start);
         order.sort_by_key(|i| place(self.parsed.objects.get(*i).and_then(|o| o.span)));

@@ -326,12 +326,15 @@ async fn a_search_of_one_column_searches_them_all() {
     let scratch = Scratch::with(
         "CREATE VIRTUAL TABLE f3 USING fts3(title, email); INSERT INTO f3 VALUES ('hello', 'ada@x.org');
          CREATE VIRTUAL TABLE f4 USING fts4(title, email); INSERT INTO f4 VALUES ('hello', 'ada@x.org');
+         CREATE VIRTUAL TABLE f5 USING fts5(title, email); INSERT INTO f5 VALUES ('hello', 'ada@x.org');
          CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT); INSERT INTO users VALUES (1, 'ada@x.org')",
     );
     let email = "SELECT title FROM f4 WHERE title MATCH 'email:ada'";
     let open = scratch.session().await;
     assert_eq!(run(&open, email).await.rows(), [["hello"]], "the engine looks into the other column");
-    let policy = ["main.f3.email", "main.f4.email"].iter().fold(Policy::default(), |p, c| p.deny(c).unwrap());
+    let policy = ["main.f3.email", "main.f4.email", "main.f5.email"]
+        .iter()
+        .fold(Policy::default(), |p, c| p.deny(c).unwrap());
     let session = scratch.session_under(policy).await;
     for sql in [
         email,
@@ -341,6 +344,9 @@ async fn a_search_of_one_column_searches_them_all() {
         "SELECT title FROM f4 WHERE match('email:ada', title)",
         "SELECT title FROM f4 WHERE f4 MATCH 'ada'",
         "SELECT u.id FROM users u JOIN f4 ON title MATCH 'email:ada'",
+        "SELECT * FROM (SELECT title FROM f4) o WHERE title MATCH 'email:ada'",
+        "WITH o AS (SELECT title AS t FROM f4) SELECT * FROM o WHERE o.t MATCH 'email:a*'",
+        "WITH o AS (SELECT title, rank AS r FROM f5) SELECT * FROM o WHERE title MATCH 'hello' AND r MATCH 'highlight(1, , )'",
     ] {
         assert_eq!(run(&session, sql).await.refusal().rule, Rule::DeniedColumn, "{sql}");
     }
