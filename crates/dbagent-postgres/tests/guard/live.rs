@@ -96,7 +96,10 @@ async fn what_looks_like_a_column_may_be_a_call() {
         ("SELECT (u).shadow FROM users u", false),
         ("SELECT public.users.shadow FROM public.users", false),
         ("SELECT ('a'::text).shadow_text", false),
-        ("SELECT ('a'::text).upper", true),
+        ("SELECT ('a'::text).lower", true),
+        // A domain is called so too: whether this is the function or a cast depends on the type before it.
+        ("SELECT ('a'::text).upper", false),
+        ("SELECT (1).upper", false),
         ("SELECT ('/etc/hostname'::text).pg_read_file", false),
         ("SELECT users.name FROM users WHERE users.row_to_json IS NOT NULL", true),
     ])
