@@ -1,8 +1,6 @@
 //! Whatever makes JSON of a value runs a cast to `json` that somebody defined for its type.
 
-use dbagent_core::guard::Policy;
-
-use crate::support::{Judged, SERVERS, Scratch};
+use crate::support::judged_as;
 
 /// A value of `money2` becomes JSON by code that nobody can look into, one of `calm` by none.
 const SETUP: &str = "
@@ -32,11 +30,5 @@ const ROWS: &[(&str, bool)] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn json_is_made_by_no_code_that_nobody_judged() {
-    for server in SERVERS {
-        let Some(mut scratch) = Scratch::on(server, &[SETUP]).await else { continue };
-        for (statement, allow) in ROWS {
-            let judged = scratch.judge(statement, &Policy::default()).await;
-            assert_eq!(matches!(judged, Judged::Read), *allow, "{server}: {statement}: {judged:?}");
-        }
-    }
+    judged_as(SETUP, ROWS).await;
 }

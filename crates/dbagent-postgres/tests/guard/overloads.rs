@@ -1,8 +1,6 @@
 //! Functions of one name for different types: only those count that a value of the statement can be given to.
 
-use dbagent_core::guard::Policy;
-
-use crate::support::{Judged, OLDEST, SERVERS, Scratch};
+use crate::support::{OLDEST, SERVERS, judged_as};
 
 /// `weigh` of a number or a text reads; that of a pair or of an `hstore` is code that nobody can look into.
 const SETUP: &str = "
@@ -112,21 +110,7 @@ const ROWS: &[(&str, bool)] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_overload_counts_where_something_can_be_given_to_it() {
-    for server in SERVERS {
-        let Some(mut scratch) = Scratch::on(server, &[SETUP]).await else { continue };
-        let mut wrong = Vec::new();
-        for (statement, allow) in ROWS {
-            let judged = scratch.judge(statement, &Policy::default()).await;
-            if matches!(judged, Judged::Read) != *allow {
-                wrong.push(format!("{statement}: {judged:?}"));
-            }
-            if *allow && let Err(e) = scratch.read(statement).await {
-                wrong.push(format!("{statement}: {e}"));
-            }
-        }
-        drop(scratch);
-        assert!(wrong.is_empty(), "{server}: {}", wrong.join("\n"));
-    }
+    judged_as(SETUP, ROWS).await;
     // The oldest is among them, since the catalogue is asked in words that it must know.
     assert!(SERVERS.contains(&OLDEST));
 }

@@ -303,3 +303,22 @@ fn in_database(url: &str, name: &str) -> String {
 pub(crate) fn call() -> CallContext {
     CallContext::within(Duration::from_secs(60))
 }
+
+/// Judges statements on every server over a fixture; what is cleared really runs.
+pub(crate) async fn judged_as(fixture: &str, rows: &[(&str, bool)]) {
+    for server in SERVERS {
+        let Some(mut scratch) = Scratch::on(server, &[fixture]).await else { continue };
+        let mut wrong = Vec::new();
+        for (statement, allow) in rows {
+            let judged = scratch.judge(statement, &Policy::default()).await;
+            if matches!(judged, Judged::Read) != *allow {
+                wrong.push(format!("{statement}: {judged:?}"));
+            }
+            if *allow && let Err(e) = scratch.read(statement).await {
+                wrong.push(format!("{statement}: {e}"));
+            }
+        }
+        drop(scratch);
+        assert!(wrong.is_empty(), "{server}: {}", wrong.join("\n"));
+    }
+}

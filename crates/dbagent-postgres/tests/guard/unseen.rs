@@ -3,7 +3,7 @@
 
 use dbagent_core::guard::Policy;
 
-use crate::support::{Judged, SERVERS, Scratch};
+use crate::support::{Judged, SERVERS, Scratch, judged_as};
 
 const SETUP: &str = "
 CREATE FUNCTION chk(integer) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
@@ -71,18 +71,7 @@ const ROWS: &[(&str, bool)] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_code_of_a_user_runs_unseen() {
-    for server in SERVERS {
-        let Some(mut scratch) = Scratch::on(server, &[SETUP]).await else { continue };
-        let mut wrong = Vec::new();
-        for (statement, allow) in ROWS {
-            let judged = scratch.judge(statement, &Policy::default()).await;
-            if matches!(judged, Judged::Read) != *allow {
-                wrong.push(format!("{server}: {statement}: {judged:?}"));
-            }
-        }
-        drop(scratch);
-        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    }
+    judged_as(SETUP, ROWS).await;
 }
 
 /// Operators and functions that fit the guard's own questions better than Postgres' own do.
